@@ -1,0 +1,186 @@
+"""What can go wrong, one class each.
+
+The script refuses with `CODE Command(): sentence`; `script.py` finds the class by its `code` and
+hands the sentence to `from_refusal`, which reads the fields back out of it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar, Self
+
+
+class QlessError(Exception):
+    """Raised when the queue cannot do what was asked; every error of this package is one."""
+
+    #: The word the script's refusal begins with; "" where only Python raises the class.
+    code: ClassVar[str] = ""
+
+    @classmethod
+    def from_refusal(cls, sentence: str) -> Self:
+        """Build the error from the script's sentence (without its code)."""
+        return cls(sentence)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The usual way calls cls(*args), which fits no class whose message is built from fields.
+        return (Exception.__new__, (type(self), *self.args), self.__dict__)
+
+
+class RedisUnavailable(QlessError):  # noqa: N818  the names are the sentence, as in the reference
+    """Raised when Redis cannot be reached, went away, is loading or did not answer in time."""
+
+
+class BadArgument(QlessError):  # noqa: N818  as above
+    """Raised when an argument is missing, of the wrong kind or senseless; nothing was written."""
+
+    code = "BAD_ARGUMENT"
+
+
+class UnknownCommand(QlessError):  # noqa: N818  as above
+    """Raised when the script has no command of that name."""
+
+    code = "UNKNOWN_COMMAND"
+
+
+class ScriptFault(QlessError):  # noqa: N818  as above
+    """Raised when the Lua itself breaks: a fault of this package, with the place in its sources."""
+
+    def __init__(self, where: str, message: str = "") -> None:
+        #: File and line, as `pop.lua:41`; "" when the text of Redis names none.
+        self.where = where
+        super().__init__(f"{where}: {message}" if message else where)
+
+
+class JobError(QlessError):
+    """Raised when a job is not in the state that the call needs."""
+
+    #: How the sentence names the job.
+    _jid: ClassVar[re.Pattern[str]] = re.compile(
+        r"Job (.+?)(?: does not exist| is | has | given | running | not |$)", re.DOTALL
+    )
+
+    def __init__(self, jid: str, sentence: str = "") -> None:
+        self.jid = jid
+        super().__init__(sentence or f"Job {jid} is not in a state for this")
+
+    @classmethod
+    def from_refusal(cls, sentence: str) -> Self:
+        """Build the error from the script's sentence (without its code)."""
+        return cls(cls._jid_in(sentence), sentence=sentence)
+
+    @classmethod
+    def _jid_in(cls, sentence: str) -> str:
+        found = cls._jid.search(sentence)
+        return found[1] if found else ""
+
+
+class JobNotFound(JobError):  # noqa: N818  as above
+    """Raised when no job has this jid."""
+
+    code = "JOB_NOT_FOUND"
+    _jid = re.compile(r"Job (.+) does not exist", re.DOTALL)
+
+    def __init__(self, jid: str, sentence: str = "") -> None:
+        super().__init__(jid, sentence or f"Job {jid} does not exist")
+
+
+class JobNotRunning(JobError):  # noqa: N818  as above
+    """Raised when only a running job can do this, and the job is in another state."""
+
+    code = "JOB_NOT_RUNNING"
+    _jid = re.compile(r"Job (.+?) (?:is )?not currently running", re.DOTALL)
+    _state: ClassVar[re.Pattern[str]] = re.compile(r"running: *(\S*)\s*$")
+
+    def __init__(self, jid: str, state: str, sentence: str = "") -> None:
+        #: The state the job is in.
+        self.state = state
+        super().__init__(jid, sentence or f"Job {jid} is not currently running: {state}")
+
+    @classmethod
+    def from_refusal(cls, sentence: str) -> Self:
+        """Build the error from the script's sentence (without its code)."""
+        found = cls._state.search(sentence)
+        return cls(cls._jid_in(sentence), found[1] if found else "", sentence=sentence)
+
+
+class LockLost(JobError):  # noqa: N818  as above
+    """Raised when the lock on the job is no longer ours: another worker (or queue) has it."""
+
+    code = "LOCK_LOST"
+    _worker: ClassVar[re.Pattern[str]] = re.compile(r"another worker:? *(.*)$", re.DOTALL)
+
+    def __init__(self, jid: str, worker: str = "", sentence: str = "") -> None:
+        #: Who has it now; "" when the sentence does not say.
+        self.worker = worker
+        super().__init__(jid, sentence or f"Job {jid} is with another worker: {worker}")
+
+    @classmethod
+    def from_refusal(cls, sentence: str) -> Self:
+        """Build the error from the script's sentence (without its code)."""
+        found = cls._worker.search(sentence)
+        return cls(cls._jid_in(sentence), found[1] if found else "", sentence=sentence)
+
+
+class HasDependents(JobError):  # noqa: N818  as above
+    """Raised when a job cannot go because others wait for it and would wait for ever."""
+
+    code = "HAS_DEPENDENTS"
+    _pair: ClassVar[re.Pattern[str]] = re.compile(
+        r"(?:\w+\(\): )?(?:Job )?(.+) is a dependency of (.+)$", re.DOTALL
+    )
+
+    def __init__(self, jid: str, dependents: tuple[str, ...] = (), sentence: str = "") -> None:
+        #: The jids that wait for it, as far as the script names them.
+        self.dependents = dependents
+        super().__init__(jid, sentence or f"{jid} is a dependency of {', '.join(dependents)}")
+
+    @classmethod
+    def from_refusal(cls, sentence: str) -> Self:
+        """Build the error from the script's sentence (without its code)."""
+        found = cls._pair.search(sentence)
+        if not found:
+            return cls("", sentence=sentence)
+        return cls(found[1], (found[2],), sentence=sentence)
+
+
+class NotWaitingOnDependencies(JobError):  # noqa: N818  as above
+    """Raised when dependencies of a job are changed in a state that has none."""
+
+    code = "NOT_DEPENDS"
+    _jid = re.compile(r"Job (.+?) (?:is )?not in the depends state", re.DOTALL)
+    _state: ClassVar[re.Pattern[str]] = re.compile(r"depends state: *(\S*)\s*$")
+
+    def __init__(self, jid: str, state: str, sentence: str = "") -> None:
+        #: The state the job is in.
+        self.state = state
+        super().__init__(jid, sentence or f"Job {jid} is not in the depends state: {state}")
+
+    @classmethod
+    def from_refusal(cls, sentence: str) -> Self:
+        """Build the error from the script's sentence (without its code)."""
+        found = cls._state.search(sentence)
+        return cls(cls._jid_in(sentence), found[1] if found else "", sentence=sentence)
+
+
+class MalformedData(JobError):  # noqa: N818  as above
+    """Raised when the text that Redis holds as the data of a job is not JSON."""
+
+    def __init__(self, jid: str, sentence: str = "") -> None:
+        super().__init__(jid, sentence or f"The data of job {jid} is not JSON")
+
+
+class RecurringJobNotFound(QlessError):  # noqa: N818  as above
+    """Raised when no recurring job has this jid."""
+
+    code = "RECURRING_NOT_FOUND"
+    _jid: ClassVar[re.Pattern[str]] = re.compile(r"[Jj]ob (.+) does not exist", re.DOTALL)
+
+    def __init__(self, jid: str, sentence: str = "") -> None:
+        self.jid = jid
+        super().__init__(sentence or f"Recurring job {jid} does not exist")
+
+    @classmethod
+    def from_refusal(cls, sentence: str) -> Self:
+        """Build the error from the script's sentence (without its code)."""
+        found = cls._jid.search(sentence)
+        return cls(found[1] if found else "", sentence=sentence)

@@ -1,0 +1,142 @@
+"""The names of the Redis keys, for the readers in Python. `lua/keys.lua` is their twin."""
+
+from __future__ import annotations
+
+
+class Keys:
+    """Key and channel names under one namespace (`ql:` unless told otherwise)."""
+
+    __slots__ = ("namespace",)
+
+    def __init__(self, namespace: str = "ql:") -> None:
+        self.namespace = namespace
+
+    def __repr__(self) -> str:
+        return f"Keys({self.namespace!r})"
+
+    # Jobs
+
+    def job(self, jid: str) -> str:
+        """Hash: the fields of a job."""
+        return f"{self.namespace}j:{jid}"
+
+    def history(self, jid: str) -> str:
+        """List: what happened to a job, oldest first."""
+        return f"{self.namespace}j:{jid}-history"
+
+    def dependencies(self, jid: str) -> str:
+        """Set: the jids that a job waits for."""
+        return f"{self.namespace}j:{jid}-dependencies"
+
+    def dependents(self, jid: str) -> str:
+        """Set: the jids that wait for a job."""
+        return f"{self.namespace}j:{jid}-dependents"
+
+    def recurring(self, jid: str) -> str:
+        """Hash: the fields of a recurring job."""
+        return f"{self.namespace}r:{jid}"
+
+    # Queues
+
+    @property
+    def queues(self) -> str:
+        """Sorted set: queue names by the time first seen."""
+        return f"{self.namespace}queues"
+
+    @property
+    def paused_queues(self) -> str:
+        """Set: names of the paused queues."""
+        return f"{self.namespace}paused_queues"
+
+    def work(self, queue: str) -> str:
+        """Sorted set: waiting jobs, higher scores pop first."""
+        return f"{self.namespace}q:{queue}-work"
+
+    def locks(self, queue: str) -> str:
+        """Sorted set: running jobs by the end of their lock."""
+        return f"{self.namespace}q:{queue}-locks"
+
+    def scheduled(self, queue: str) -> str:
+        """Sorted set: scheduled jobs by due time."""
+        return f"{self.namespace}q:{queue}-scheduled"
+
+    def depends(self, queue: str) -> str:
+        """Sorted set: jobs waiting for others, by the time put."""
+        return f"{self.namespace}q:{queue}-depends"
+
+    def recur(self, queue: str) -> str:
+        """Sorted set: recurring jobs by next run."""
+        return f"{self.namespace}q:{queue}-recur"
+
+    # Workers
+
+    @property
+    def workers(self) -> str:
+        """Sorted set: worker names by the time last seen."""
+        return f"{self.namespace}workers"
+
+    def worker_jobs(self, worker: str) -> str:
+        """Sorted set: jids a worker holds, by the end of their lock."""
+        return f"{self.namespace}w:{worker}:jobs"
+
+    # Everything else
+
+    @property
+    def tracked(self) -> str:
+        """Sorted set: tracked jids by the time tracked."""
+        return f"{self.namespace}tracked"
+
+    @property
+    def completed(self) -> str:
+        """Sorted set: completed jids by the time they completed."""
+        return f"{self.namespace}completed"
+
+    @property
+    def failures(self) -> str:
+        """Set: names of the failure groups."""
+        return f"{self.namespace}failures"
+
+    def failed(self, group: str) -> str:
+        """List: jids of a failure group, newest at the head."""
+        return f"{self.namespace}f:{group}"
+
+    @property
+    def tags(self) -> str:
+        """Sorted set: tags by how many jobs carry them."""
+        return f"{self.namespace}tags"
+
+    def tag(self, tag: str) -> str:
+        """Sorted set: jids that carry a tag, by the time tagged."""
+        return f"{self.namespace}t:{tag}"
+
+    @property
+    def config(self) -> str:
+        """Hash: the options that were set."""
+        return f"{self.namespace}config"
+
+    def stats(self, day: int, queue: str) -> str:
+        """Hash: retries, failures and failed of a queue on a day (its midnight UTC, epoch)."""
+        return f"{self.namespace}s:stats:{day}:{queue}"
+
+    def wait(self, day: int, queue: str) -> str:
+        """Hash: how long jobs waited on a day: total, mean, vk and the histogram."""
+        return f"{self.namespace}s:wait:{day}:{queue}"
+
+    def run(self, day: int, queue: str) -> str:
+        """Hash: how long jobs ran on a day: total, mean, vk and the histogram."""
+        return f"{self.namespace}s:run:{day}:{queue}"
+
+    # Channels
+
+    @property
+    def log(self) -> str:
+        """Channel: what happens to every job, as JSON."""
+        return f"{self.namespace}log"
+
+    def event(self, name: str) -> str:
+        """Channel: jids of tracked jobs that something happened to."""
+        return f"{self.namespace}{name}"
+
+    def worker(self, worker: str) -> str:
+        """Channel: what a worker must know about the jobs it holds, as JSON."""
+        return f"{self.namespace}w:{worker}"

@@ -1,0 +1,176 @@
+"""Every option that is kept in Redis and read by the script: name, default, unit, meaning.
+
+The script takes any stored number as it is and falls back to the default for what is no number;
+our client and the console refuse senseless values before they are stored.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option.
+
+    Attributes:
+        name: how it is called in Redis; `<queue>` stands for the name of a queue.
+        default: what counts where nothing, or no number, is stored; None where nothing does.
+        unit: what its number counts; "" for text.
+        help: what it does, in one sentence.
+        minimum: the smallest number that makes sense.
+        is_whole: whether only whole numbers make sense.
+        is_listed: whether `config.get` without a name shows it while it is not set.
+
+    """
+
+    name: str
+    default: str | int | None
+    unit: str
+    help: str
+    minimum: float = 0
+    is_whole: bool = True
+    is_listed: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the value is a number."""
+        return bool(self.unit)
+
+    def complaint(self, value: str | float) -> str | None:
+        """Say what is wrong with a value, or None when it makes sense."""
+        if not self.is_number:
+            return None if str(value).strip() else f"{self.name} must not be empty"
+        number = as_number(value)
+        if number is None or isinstance(value, bool):
+            return f"{self.name} must be a number of {self.unit}, got {value!r}"
+        if self.is_whole and number != int(number):
+            return f"{self.name} must be a whole number of {self.unit}, got {value!r}"
+        if number < self.minimum:
+            return f"{self.name} must be at least {self.minimum:g} {self.unit}, got {value!r}"
+        return None
+
+    def read(self, stored: str | float | None) -> str | int | float | None:
+        """Turn what is stored into what the script makes of it."""
+        if stored is None:
+            return self.default
+        if not self.is_number:
+            return str(stored)
+        number = as_number(stored)
+        return self.default if number is None else number
+
+
+def as_number(value: str | float | None) -> int | float | None:
+    """Read a finite decimal number, as an int where it is whole; None for all else."""
+    try:
+        number = float(value if value is not None else "")
+    except (TypeError, ValueError):
+        return None
+    if not math.isfinite(number):
+        return None
+    return int(number) if number == int(number) else number
+
+
+#: The options, in the order in which the console and the reference show them.
+OPTIONS: Final = (
+    Option(
+        "application",
+        "qless",
+        "",
+        "What this installation is called, for people who look at several.",
+        is_listed=True,
+    ),
+    Option(
+        "heartbeat",
+        60,
+        "seconds",
+        "How long a job stays locked after a pop or a heartbeat before another worker may get it.",
+        minimum=1,
+        is_whole=False,
+        is_listed=True,
+    ),
+    Option(
+        "grace-period",
+        10,
+        "seconds",
+        "How long a worker whose lock ran out may still finish before another one gets the job.",
+        is_whole=False,
+        is_listed=True,
+    ),
+    Option(
+        "stats-history",
+        30,
+        "days",
+        "For how many days statistics of a queue are kept.",
+        minimum=1,
+        is_listed=True,
+    ),
+    Option(
+        "histogram-history",
+        7,
+        "days",
+        "For how many days histograms are meant to be kept.",
+        minimum=1,
+        is_listed=True,
+    ),
+    Option(
+        "jobs-history-count",
+        50000,
+        "jobs",
+        "How many completed jobs are kept; older ones are forgotten when another completes.",
+        minimum=1,
+        is_listed=True,
+    ),
+    Option(
+        "jobs-history",
+        604800,
+        "seconds",
+        "How long completed jobs are kept; older ones are forgotten when another completes.",
+        minimum=1,
+        is_whole=False,
+        is_listed=True,
+    ),
+    Option(
+        "max-job-history",
+        100,
+        "items",
+        "How many items the history of a job keeps: the first, then the newest; 0 for no limit.",
+    ),
+    Option(
+        "max-worker-age",
+        86400,
+        "seconds",
+        "After how long without a sign of life a worker is no longer listed.",
+        minimum=1,
+        is_whole=False,
+    ),
+    Option(
+        "<queue>-heartbeat",
+        None,
+        "seconds",
+        "As heartbeat, for the jobs of one queue.",
+        minimum=1,
+        is_whole=False,
+    ),
+    Option(
+        "<queue>-max-concurrency",
+        0,
+        "jobs",
+        "How many jobs of a queue may run at once; 0 for no limit.",
+    ),
+)
+
+_BY_NAME: Final = {option.name: option for option in OPTIONS}
+
+
+def option_of(name: str) -> Option | None:
+    """Find the option that a stored name belongs to; None for a name that means nothing to us."""
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    for pattern, option in _BY_NAME.items():
+        suffix = pattern.removeprefix("<queue>")
+        if suffix != pattern and name.endswith(suffix) and name != suffix:
+            return option
+    return None
