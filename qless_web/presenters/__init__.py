@@ -1,0 +1,3 @@
+"""Presenters: snapshots and one ``now`` become frozen dataclasses a template can print."""
+
+from __future__ import annotations
