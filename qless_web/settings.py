@@ -1,0 +1,359 @@
+"""Every setting of the console, once: name, default, environment variable, help and check.
+
+Flags, environment variables and `docs/reference/settings.md` derive from this table. Only
+`Settings.from_env` and `state_folder` read the environment.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+T = TypeVar("T")
+
+#: Every environment variable of ours begins with this.
+ENV_PREFIX = "QLESS_WEB_"
+#: Names of the colours the environment's label may have; the style sheet knows the shades.
+COLOURS = ("grey", "blue", "green", "amber", "red", "violet")
+
+_YES = frozenset({"1", "yes", "true", "on"})
+_NO = frozenset({"", "0", "no", "false", "off"})
+
+
+class SettingError(ValueError):
+    """Raised when a setting is not known or its value makes no sense; the message is for people."""
+
+
+def masked(url: str) -> str:
+    """Return a URL without its password and query values, fit for a log or a page."""
+    safe = re.sub(r"(?<=//)([^/@:]*):.*@", r"\1:***@", url)
+    return re.sub(r"([?&](?:password|username)=)[^&]*", r"\1***", safe)
+
+
+def state_folder() -> Path:
+    """Return where the console keeps its pid, its log and its data when it is told no place."""
+    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(home) / "qless-web"
+
+
+# -- Checks: text or a value in, the value out; ValueError says what it must be ------------------
+
+
+def _text(value: object) -> str:
+    return str(value).strip()
+
+
+def _switch(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = _text(value).lower()
+    if word in _YES:
+        return True
+    if word in _NO:
+        return False
+    message = "must be yes or no"
+    raise ValueError(message)
+
+
+def _whole(lowest: int, highest: int) -> Callable[[object], int]:
+    def check(value: object) -> int:
+        text = _text(value)
+        if not re.fullmatch(r"\d{1,9}", text) or not lowest <= int(text) <= highest:
+            message = f"must be a whole number from {lowest} to {highest}"
+            raise ValueError(message)
+        return int(text)
+
+    return check
+
+
+def _seconds(lowest: float, highest: float) -> Callable[[object], float]:
+    def check(value: object) -> float:
+        message = f"must be a number of seconds from {lowest:g} to {highest:g}"
+        try:
+            number = float(_text(value))
+        except ValueError:
+            raise ValueError(message) from None
+        if not lowest <= number <= highest:
+            raise ValueError(message)
+        return number
+
+    return check
+
+
+def _words(value: object) -> tuple[str, ...]:
+    parts = value.split(",") if isinstance(value, str) else cast("Iterable[object]", value)
+    return tuple(word for word in map(_text, parts) if word)
+
+
+def _redis_url(value: object) -> str:
+    url = _text(value)
+    message = (
+        "must be an address such as redis://localhost:6379/0, rediss://… or unix:///path/to/socket"
+    )
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in {"redis", "rediss", "unix"} and parts.port != 0
+    except ValueError:
+        raise ValueError(message) from None
+    if not known or not (parts.path if parts.scheme == "unix" else parts.netloc):
+        raise ValueError(message)
+    return url
+
+
+def _prefix(value: object) -> str:
+    path = _text(value).strip("/")
+    if not path:
+        return ""
+    if not re.fullmatch(r"[\w.~/-]+", path) or {"", ".", ".."} & set(path.split("/")):
+        message = "must be a path such as /ops/qless"
+        raise ValueError(message)
+    return f"/{path}"
+
+
+def _origins(value: object) -> tuple[str, ...]:
+    origins = tuple(origin.rstrip("/") for origin in _words(value))
+    for origin in origins:
+        if not re.fullmatch(r"https?://[^/\s]+", origin):
+            message = "must be origins such as https://ops.example.com, with commas between"
+            raise ValueError(message)
+    return origins
+
+
+def _colour(value: object) -> str:
+    colour = _text(value)
+    if colour not in COLOURS:
+        message = f"must be one of {', '.join(COLOURS)}"
+        raise ValueError(message)
+    return colour
+
+
+def _filled(value: object) -> str:
+    text = _text(value)
+    if not text:
+        message = "must not be empty"
+        raise ValueError(message)
+    return text
+
+
+def _place(value: object) -> Path | None:
+    return None if value is None or not _text(value) else Path(_text(value)).expanduser()
+
+
+def _data_folder(value: object) -> Path | None:
+    """Turn yes into the usual folder and no into none; anything else is a path."""
+    word = "" if value is None else _text(value)
+    if word.lower() in _YES:
+        return state_folder() / "data"
+    return None if word.lower() in _NO else Path(word).expanduser()
+
+
+# -- The table -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: what it is called everywhere, what it means, what it accepts."""
+
+    name: str
+    default: object
+    #: Environment variables that set it, the one that wins first.
+    env: tuple[str, ...]
+    help: str
+    check: Callable[[object], object]
+    #: Whether its value is kept out of everything that is printed.
+    secret: bool
+    #: A letter for the short flag, or "".
+    letter: str
+
+    @property
+    def flag(self) -> str:
+        """The long command line flag."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether it is yes or no, so that its flag takes no value."""
+        return isinstance(self.default, bool)
+
+
+def _setting(
+    default: T,
+    check: Callable[[object], T],
+    text: str,
+    *,
+    env: tuple[str, ...] = (),
+    secret: bool = False,
+    letter: str = "",
+) -> T:
+    notes = {"check": check, "help": text, "env": env, "secret": secret, "letter": letter}
+    return field(default=default, metadata=notes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Settings:
+    """What one console was told, checked and frozen; make it with `build` or `from_env`."""
+
+    redis_url: str = _setting(
+        "redis://localhost:6379/0",
+        _redis_url,
+        "where the jobs are: redis://, rediss:// or unix://",
+        env=("REDIS_URL",),
+        secret=True,
+    )
+    namespace: str = _setting("ql:", _filled, "what the names of all Redis keys begin with")
+    host: str = _setting("127.0.0.1", _filled, "address to listen on")
+    port: int = _setting(
+        5678, _whole(0, 65535), "port to listen on; 0 takes a free one and prints it", letter="p"
+    )
+    prefix: str = _setting("", _prefix, "path under which the console is served, as /ops/qless")
+    threads: int = _setting(
+        64, _whole(2, 4096), "requests served at once; each open page with live updates takes one"
+    )
+    foreground: bool = _setting(
+        default=False, check=_switch, text="stay in the foreground and log there", letter="F"
+    )
+    pid_file: Path | None = _setting(  # noqa: RUF009 - a field
+        None, _place, "file that names the running process; by default one for each port"
+    )
+    log_file: Path | None = _setting(  # noqa: RUF009 - a field
+        None, _place, "file the daemon logs to; by default one for each port"
+    )
+    access_log: str = _setting("", _text, "file for one line a request, or - for standard output")
+    embedded: Path | None = _setting(  # noqa: RUF009 - a field
+        None,
+        _data_folder,
+        "run a Redis server of its own that keeps its data in this folder (yes: the usual one)",
+    )
+    demo: bool = _setting(
+        default=False, check=_switch, text="show a made-up shop on a temporary Redis of its own"
+    )
+    read_only: bool = _setting(default=False, check=_switch, text="show everything, change nothing")
+    allow_anonymous: bool = _setting(
+        default=False,
+        check=_switch,
+        text="listen on other addresses than this machine's own, with no sign-in",
+    )
+    trusted_hosts: tuple[str, ...] = _setting(
+        (), _words, "host names to answer to, with commas between; none: any"
+    )
+    trusted_origins: tuple[str, ...] = _setting(
+        (), _origins, "origins other than its own whose pages may send changes"
+    )
+    proxy_hops: int = _setting(
+        0, _whole(0, 10), "proxies in front whose X-Forwarded headers are believed"
+    )
+    environment: str = _setting("", _text, "label in the header, as staging")
+    environment_colour: str = _setting(
+        "grey", _colour, f"colour of that label: {', '.join(COLOURS)}"
+    )
+    page_size: int = _setting(25, _whole(1, 500), "rows on a page of a list")
+    live_max_streams: int = _setting(
+        48, _whole(0, 4000), "open live pages served at once; others ask again from time to time"
+    )
+    live_tick_s: float = _setting(
+        1.0, _seconds(0.1, 60), "seconds between two looks at what has changed"
+    )
+
+    def __post_init__(self) -> None:
+        for setting in SETTINGS:
+            given = getattr(self, setting.name)
+            object.__setattr__(self, setting.name, _checked(setting, given, setting.name))
+
+    def __repr__(self) -> str:
+        shown = (
+            f"{setting.name}={_shown(setting, getattr(self, setting.name))!r}"
+            for setting in SETTINGS
+            if getattr(self, setting.name) != setting.default
+        )
+        return f"Settings({', '.join(shown)})"
+
+    @classmethod
+    def build(cls, **given: object) -> Self:
+        """Make settings from keywords; values may be text.
+
+        Raises:
+            SettingError: a name is not known (the nearest is named) or a value makes no sense.
+
+        """
+        for name in given:
+            _refuse_unknown(name, [setting.name for setting in SETTINGS], f"setting {name}")
+        return cls(**cast("dict[str, Any]", given))
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None, **given: object) -> Self:
+        """Make settings from the environment; what is given by keyword wins over it.
+
+        Raises:
+            SettingError: as `build`; or a variable is nearly, but not quite, one of ours.
+
+        """
+        variables = os.environ if environ is None else environ
+        _refuse_misspelt(variables)
+        found = {}
+        for setting in SETTINGS:
+            name = next((name for name in setting.env if variables.get(name)), None)
+            if name and setting.name not in given and not _is_service_link(variables[name]):
+                found[setting.name] = _checked(setting, variables[name], name)
+        return cls.build(**found, **given)
+
+
+def _table() -> tuple[Setting, ...]:
+    return tuple(
+        Setting(
+            name=each.name,
+            default=each.default,
+            env=(ENV_PREFIX + each.name.upper(), *each.metadata["env"]),
+            help=each.metadata["help"],
+            check=each.metadata["check"],
+            secret=each.metadata["secret"],
+            letter=each.metadata["letter"],
+        )
+        for each in fields(Settings)
+    )
+
+
+#: The table, in the order of the reference.
+SETTINGS: tuple[Setting, ...] = _table()
+
+
+def _checked(setting: Setting, value: object, called: str) -> object:
+    try:
+        return setting.check(value)
+    except (ValueError, TypeError) as error:
+        message = f"{called} {error}, not {_shown(setting, value)!r}"
+        raise SettingError(message) from None
+
+
+def _shown(setting: Setting, value: object) -> object:
+    return masked(str(value)) if setting.secret else value
+
+
+def _refuse_unknown(name: str, known: list[str], called: str) -> None:
+    if name in known:
+        return
+    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0)
+    message = f"there is no {called}; the nearest is {nearest[0]}"
+    raise SettingError(message)
+
+
+def _refuse_misspelt(variables: Mapping[str, str]) -> None:
+    """Refuse QLESS_WEB_READONLY rather than serve a console that can be written to."""
+    known = [name for setting in SETTINGS for name in setting.env]
+    for name in variables:
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.9)
+        if name.startswith(ENV_PREFIX) and name not in known and near:
+            message = f"{name} is not a variable of qless-web; did you mean {near[0]}?"
+            raise SettingError(message)
+
+
+def _is_service_link(value: str) -> bool:
+    """Tell what Kubernetes puts in QLESS_WEB_PORT for a service named qless-web."""
+    return value.startswith("tcp://")
