@@ -1,0 +1,46 @@
+"""What pages read: plain pipelined commands, never the script, and nothing is ever written.
+
+They run for a user who may only read and on a replica, and block nobody. Each read is declared
+with `@read` and run by `run()`, which gives any number of them in the round trips of the longest.
+"""
+
+from __future__ import annotations
+
+from qless_core.reads.config import settings
+from qless_core.reads.failures import failure_groups, failure_jobs
+from qless_core.reads.frame import frame
+from qless_core.reads.job import anything, data, job
+from qless_core.reads.lists import completed, tagged, tags, tracked
+from qless_core.reads.plan import Plan, Read, Scope, Slice, read, run
+from qless_core.reads.queues import queue, queue_counts, queue_jobs, queue_names
+from qless_core.reads.rows import JobRow, Listing, RecurringRow
+from qless_core.reads.workers import worker, workers
+
+__all__ = [
+    "JobRow",
+    "Listing",
+    "Plan",
+    "Read",
+    "RecurringRow",
+    "Scope",
+    "Slice",
+    "anything",
+    "completed",
+    "data",
+    "failure_groups",
+    "failure_jobs",
+    "frame",
+    "job",
+    "queue",
+    "queue_counts",
+    "queue_jobs",
+    "queue_names",
+    "read",
+    "run",
+    "settings",
+    "tagged",
+    "tags",
+    "tracked",
+    "worker",
+    "workers",
+]

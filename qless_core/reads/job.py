@@ -1,0 +1,270 @@
+"""One job, or one recurring job, with everything its page shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from qless_core.reads.plan import Read, Scope, call, read
+from qless_core.reads.rows import (
+    FIELDS,
+    RECURRING_FIELDS,
+    JobRow,
+    RecurringRow,
+    failure_of,
+    job_rows,
+    number,
+    parse,
+    recurring_row,
+)
+
+#: Bytes of data that come along with the page; more is read when asked for.
+DATA_SHOWN = 65_536
+
+#: Items of history that are read, the newest; the script keeps 100 unless configured.
+HISTORY_SHOWN = 200
+
+#: Jobs shown of those this one waits for, and of those that wait for it.
+RELATED_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One item of a job's history. `when` in epoch seconds."""
+
+    what: str
+    when: float | None
+    detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another job that this one waits for, or that waits for it. `state` "" when it is gone."""
+
+    jid: str
+    klass: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobDetail:
+    """A job as its page shows it."""
+
+    row: JobRow
+    #: The data as stored, byte for byte; None when it is larger than `DATA_SHOWN`.
+    data: str | None
+    #: Its size in bytes.
+    data_bytes: int
+    #: The failure as stored; the message whole.
+    failure: dict[str, Any]
+    history: tuple[Happening, ...]
+    #: Items the history has in all.
+    history_length: int
+    dependencies: tuple[Related, ...]
+    dependencies_total: int
+    dependents: tuple[Related, ...]
+    dependents_total: int
+    tracked_since: float | None
+    #: When a scheduled job is due (epoch seconds).
+    due: float | None
+    #: For a waiting job: how many are before it.
+    ahead: int | None
+    paused: bool
+    #: When the worker that holds it was last seen.
+    worker_seen: float | None
+    #: All queues, to move it to.
+    queues: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecurringDetail:
+    """A recurring job as its page shows it."""
+
+    row: RecurringRow
+    data: str | None
+    data_bytes: int
+    paused: bool
+    #: The last job it made, if it still exists.
+    last: JobRow | None
+    tracked_since: float | None
+    queues: tuple[str, ...]
+
+
+@read
+def job(scope: Scope, jid: str) -> Read[JobDetail | RecurringDetail | None]:
+    """Read one job of either kind, or None when there is none by that jid."""
+    keys = scope.keys
+    (
+        fields,
+        size,
+        tracked,
+        events,
+        length,
+        dependencies,
+        dependents,
+        counts,
+        recurring,
+        recurring_size,
+        queues,
+    ) = yield [
+        call("hmget", keys.job(jid), FIELDS),
+        call("hstrlen", keys.job(jid), "data"),
+        call("zscore", keys.tracked, jid),
+        call("lrange", keys.history(jid), -HISTORY_SHOWN, -1),
+        call("llen", keys.history(jid)),
+        call("sscan", keys.dependencies(jid), 0, None, RELATED_SHOWN),
+        call("sscan", keys.dependents(jid), 0, None, RELATED_SHOWN),
+        call("hget", keys.job(jid), "history"),
+        call("hmget", keys.recurring(jid), RECURRING_FIELDS),
+        call("hstrlen", keys.recurring(jid), "data"),
+        call("zrange", keys.queues, 0, -1),
+    ]
+    names = tuple(sorted(queues or ()))
+    if any(recurring or ()):
+        return (yield from _recurring(scope, jid, recurring, recurring_size or 0, tracked, names))
+    if not any(value is not None for value in fields or ()):
+        return None
+    found = dict(zip(FIELDS, fields, strict=True))
+    queue, worker = found["queue"] or "", found["worker"] or ""
+    waits_for, blocks = _members(dependencies), _members(dependents)
+    shown_size = size if (size or 0) <= DATA_SHOWN else 0
+    data, due, paused, seen, ahead, waits_for_total, blocks_total, *related = yield [
+        call("hget", keys.job(jid), "data" if shown_size else "no-such-field"),
+        call("zscore", keys.scheduled(queue), jid),
+        call("sismember", keys.paused_queues, queue),
+        call("zscore", keys.workers, worker),
+        call("zrevrank", keys.work(queue), jid),
+        call("scard", keys.dependencies(jid)),
+        call("scard", keys.dependents(jid)),
+        *(call("hmget", keys.job(each), ["klass", "state"]) for each in (*waits_for, *blocks)),
+    ]
+    others = [
+        Related(each, (reply or [None])[0] or "", (reply or [None, None])[1] or "")
+        for each, reply in zip((*waits_for, *blocks), related, strict=True)
+    ]
+    (row,) = job_rows([jid], [fields], scope.now, due={jid: number(due)})
+    return JobDetail(
+        row=row,
+        data=data if shown_size else ("" if not size else None),
+        data_bytes=size or 0,
+        failure=failure_of(found["failure"]),
+        history=_history(events or (), counts),
+        history_length=length or 0,
+        dependencies=tuple(others[: len(waits_for)]),
+        dependencies_total=waits_for_total or 0,
+        dependents=tuple(others[len(waits_for) :]),
+        dependents_total=blocks_total or 0,
+        tracked_since=number(tracked),
+        due=number(due),
+        ahead=ahead,
+        paused=bool(paused),
+        worker_seen=number(seen),
+        queues=names,
+    )
+
+
+def _recurring(
+    scope: Scope,
+    jid: str,
+    fields: list[str | None],
+    size: int,
+    tracked: object,
+    queues: tuple[str, ...],
+) -> Read[RecurringDetail]:
+    keys = scope.keys
+    row = recurring_row(jid, fields, None, scope.now)
+    last = f"{jid}-{row.count}"
+    data, next_run, paused, child = yield [
+        call("hget", keys.recurring(jid), "data" if size <= DATA_SHOWN else "no-such-field"),
+        call("zscore", keys.recur(row.queue), jid),
+        call("sismember", keys.paused_queues, row.queue),
+        call("hmget", keys.job(last), FIELDS),
+    ]
+    (child_row,) = job_rows([last], [child], scope.now)
+    return RecurringDetail(
+        row=recurring_row(jid, fields, number(next_run), scope.now),
+        data=data,
+        data_bytes=size,
+        paused=bool(paused),
+        last=None if child_row.gone else child_row,
+        tracked_since=number(tracked),
+        queues=queues,
+    )
+
+
+@read
+def data(scope: Scope, jid: str) -> Read[str | None]:
+    """Give a job's data whole, byte for byte, whatever its size."""
+    plain, recurring = yield [
+        call("hget", scope.keys.job(jid), "data"),
+        call("hget", scope.keys.recurring(jid), "data"),
+    ]
+    found: str | None = plain if plain is not None else recurring
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Which things a word names exactly."""
+
+    job: bool
+    recurring: bool
+    queue: bool
+    group: bool
+    worker: bool
+    tag: bool
+
+
+@read
+def anything(scope: Scope, name: str) -> Read[Found]:
+    """Say what a word names: a job, a queue, a failure group, a worker or a tag."""
+    keys = scope.keys
+    found = yield [
+        call("exists", keys.job(name)),
+        call("exists", keys.recurring(name)),
+        call("zscore", keys.queues, name),
+        call("sismember", keys.failures, name),
+        call("zscore", keys.workers, name),
+        call("exists", keys.tag(name)),
+    ]
+    return Found(
+        job=bool(found[0]),
+        recurring=bool(found[1]),
+        queue=found[2] is not None,
+        group=bool(found[3]),
+        worker=found[4] is not None,
+        tag=bool(found[5]),
+    )
+
+
+def _members(reply: Any) -> list[str]:  # noqa: ANN401 - SSCAN's reply, or None for a foreign key
+    return sorted(reply[1])[:RELATED_SHOWN] if reply else []
+
+
+def _history(items: list[str] | tuple[()], legacy: str | None) -> tuple[Happening, ...]:
+    """Read the list, and before it what an old client left in the job's own field."""
+    happened = [*_legacy(legacy)]
+    for item in items:
+        stored = parse(item)
+        if isinstance(stored, list) and len(stored) >= 2:  # noqa: PLR2004 - when and what
+            detail = stored[2] if len(stored) > 2 and isinstance(stored[2], dict) else {}  # noqa: PLR2004
+            happened.append(Happening(str(stored[1]), number(stored[0]), detail))
+    return tuple(happened)
+
+
+def _legacy(text: str | None) -> list[Happening]:
+    stored = parse(text)
+    if not isinstance(stored, list):
+        return []
+    found = []
+    for item in (each for each in stored if isinstance(each, dict)):
+        for what, key, detail in (
+            ("put", "put", {"q": item.get("q")}),
+            ("popped", "popped", {"worker": item.get("worker")}),
+            ("failed", "failed", {"worker": item.get("worker")}),
+            ("done", "done", {}),
+        ):
+            when = number(item.get(key))
+            if when:
+                found.append(Happening(what, when, detail))
+    return found

@@ -1,0 +1,158 @@
+"""How reads share round trips: each is a generator of batches, and all batches go out together."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+
+import redis.exceptions
+
+from qless_core.errors import RedisUnavailable
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+    from qless_core.keys import Keys
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Call(NamedTuple):
+    """One Redis command: the client's method and what it is called with."""
+
+    method: str
+    args: tuple[Any, ...]
+    options: dict[str, Any]
+    may_fail: bool
+
+
+#: A read yields batches of calls, is sent their replies in order, and returns what it found.
+Read = Generator[Sequence[Call], list[Any], T]
+
+
+@dataclass(slots=True)
+class Scope:
+    """What every read of one page shares."""
+
+    keys: Keys
+    #: Epoch seconds. Known after the first batch: before it, only a clock that was set knows.
+    now: float
+
+
+#: A read with its arguments bound, ready to be run in a scope.
+Plan = Callable[[Scope], Read[T]]
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Which part of a list: how many to skip, and how many to give at most."""
+
+    offset: int = 0
+    count: int = 25
+
+    @property
+    def last(self) -> int:
+        """Give the rank of the last item, as ZRANGE and LRANGE count."""
+        return self.offset + self.count - 1
+
+    def of(self, items: Sequence[T]) -> Sequence[T]:
+        """Cut this part out of what is already here."""
+        return items[self.offset : self.offset + self.count]
+
+
+def read(
+    function: Callable[Concatenate[Scope, P], Read[T]],
+) -> Callable[P, Plan[T]]:
+    """Turn a generator that takes a scope first into one that is called without it."""
+
+    @functools.wraps(function)
+    def bind(*args: P.args, **kwargs: P.kwargs) -> Plan[T]:
+        return lambda scope: function(scope, *args, **kwargs)
+
+    return bind
+
+
+def call(method: str, *args: Any, **options: Any) -> Call:  # noqa: ANN401 - as redis-py takes them
+    """Name one command to send: `call("zrange", key, 0, -1, withscores=True)`."""
+    return Call(method, args, options, may_fail=False)
+
+
+def attempt(method: str, *args: Any) -> Call:  # noqa: ANN401 - as redis-py takes them
+    """Name one command whose refusal is an answer too: it comes back as the exception."""
+    return Call(method, args, {}, may_fail=True)
+
+
+def run(
+    client: Redis, keys: Keys, plans: Sequence[Plan[Any]], *, now: float | None = None
+) -> tuple[Scope, list[Any]]:
+    """Run reads side by side, one pipeline for each round of batches.
+
+    Args:
+        client: where to send them.
+        keys: the key names of the namespace.
+        plans: the reads.
+        now: a fixed time (epoch seconds); None asks the server within the first round.
+
+    Returns:
+        The scope, with the time all reads saw, and what each read found, in order.
+
+    Raises:
+        RedisUnavailable: the server is gone, or refuses a command that it must allow.
+
+    """
+    scope = Scope(keys, now if now is not None else 0.0)
+    results: list[Any] = [None] * len(plans)
+    reads = {index: plan(scope) for index, plan in enumerate(plans)}
+    replies: dict[int, list[Any]] = {}
+    asks_time = now is None
+    while reads:
+        batches: dict[int, Sequence[Call]] = {}
+        for index in list(reads):
+            try:
+                batches[index] = (
+                    reads[index].send(replies[index]) if index in replies else next(reads[index])
+                )
+            except StopIteration as stop:
+                results[index] = stop.value
+                del reads[index]
+        if not batches:
+            break
+        calls = [each for batch in batches.values() for each in batch]
+        if asks_time:
+            calls.append(call("time"))
+        answers = _send(client, calls)
+        if asks_time:
+            seconds, micros = answers.pop()
+            scope.now = int(seconds) + int(micros) / 1e6
+            asks_time = False
+        replies = {}
+        for index, batch in batches.items():
+            replies[index], answers = answers[: len(batch)], answers[len(batch) :]
+    return scope, results
+
+
+def _send(client: Redis, calls: Sequence[Call]) -> list[Any]:
+    if not calls:
+        return []
+    try:
+        with client.pipeline(transaction=False) as pipeline:
+            for each in calls:
+                getattr(pipeline, each.method)(*each.args, **each.options)
+            answers: list[Any] = pipeline.execute(raise_on_error=False)
+    except redis.exceptions.RedisError as error:
+        raise RedisUnavailable(str(error)) from error
+    return [
+        _checked(each, answer) if isinstance(answer, Exception) else answer
+        for each, answer in zip(calls, answers, strict=True)
+    ]
+
+
+def _checked(asked: Call, error: Exception) -> Exception | None:
+    if asked.may_fail:
+        return error
+    if str(error).startswith("WRONGTYPE"):
+        return None  # a key of a foreign type is bad data, not a reason to lose the page
+    raise RedisUnavailable(str(error)) from error

@@ -1,0 +1,1 @@
+"""Changes: one module for each family. Each is declared once, and allowed, run and told alike."""

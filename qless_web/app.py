@@ -1,0 +1,74 @@
+"""`create_app`: puts the parts of one console together, and does nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flask import Flask
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from qless_core.client import Client
+from qless_web import errors, rendering, security
+from qless_web.access import Anyone, ReadOnly
+from qless_web.console import EXTENSION, Console
+from qless_web.live.hub import Hub
+from qless_web.prefix import Prefix
+from qless_web.settings import Settings
+from qless_web.views import health, live, patterns
+
+if TYPE_CHECKING:
+    from qless_web.access import Access
+
+_VIEWS = (health, live, patterns)
+
+#: Bytes of a request's body; forms of thousands of ticked jobs fit, floods do not.
+_MAX_BODY = 4 * 1024 * 1024
+
+
+def create_app(client_or_url: Client | str | None = None, **settings: object) -> Flask:
+    """Make a console.
+
+    Args:
+        client_or_url: the client to use, or where Redis is; None takes the setting `redis_url`.
+        settings: as in `qless_web.settings`; unknown names are refused.
+
+    Returns:
+        A WSGI application: serve it, or mount it under any prefix. It starts without Redis.
+
+    Raises:
+        SettingError: a setting is not known, or its value makes no sense.
+
+    """
+    if isinstance(client_or_url, str):
+        settings["redis_url"] = client_or_url
+    told = Settings.build(**settings)
+    client = (
+        client_or_url
+        if isinstance(client_or_url, Client)
+        else Client(told.redis_url, namespace=told.namespace)
+    )
+    access: Access = ReadOnly() if told.read_only else Anyone()
+    app = Flask("qless_web", static_folder=None)
+    app.config.update(
+        MAX_CONTENT_LENGTH=_MAX_BODY, MAX_FORM_MEMORY_SIZE=_MAX_BODY, MAX_FORM_PARTS=10_000
+    )
+    app.extensions[EXTENSION] = Console(
+        client=client, settings=told, access=access, hub=Hub(client, told)
+    )
+    rendering.install(app)
+    security.install(app, told)
+    errors.install(app)
+    for family in _VIEWS:
+        app.register_blueprint(family.blueprint)
+    _wrap(app, told)
+    return app
+
+
+def _wrap(app: Flask, told: Settings) -> None:
+    if told.prefix:
+        app.wsgi_app = Prefix(app.wsgi_app, told.prefix)  # type: ignore[method-assign]  # as Flask documents
+    if told.proxy_hops:
+        hops = told.proxy_hops
+        app.wsgi_app = ProxyFix(  # type: ignore[method-assign]  # as Flask documents
+            app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops, x_port=hops, x_prefix=hops
+        )

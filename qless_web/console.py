@@ -1,0 +1,140 @@
+"""The console of this request: its client, its settings, and the one time the page is made at."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+
+from flask import current_app, g
+
+from qless_core import reads
+from qless_core.clock import SERVER
+
+if TYPE_CHECKING:
+    from qless_core.client import Client
+    from qless_core.reads import Plan
+    from qless_core.reads.frame import FrameCounts
+    from qless_web.access import Access
+    from qless_web.live.hub import Hub
+    from qless_web.settings import Settings
+
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+
+#: Where the app keeps its console.
+EXTENSION = "qless_web"
+
+#: Seconds after which the console asks again whether this connection may write.
+_RIGHTS_KEPT_S = 30.0
+
+
+@dataclass(slots=True)
+class Rights:
+    """Whether Redis lets this console write: asked along with a page, kept for half a minute."""
+
+    reason: str = ""
+    _asked: float | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def due(self, monotonic: float) -> bool:
+        """Say whether it is time to ask; only one of several threads is told so."""
+        with self._lock:
+            if self._asked is not None and monotonic - self._asked < _RIGHTS_KEPT_S:
+                return False
+            self._asked = monotonic
+            return True
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """One console: made once by `create_app`, shared by its requests, never changed by them."""
+
+    client: Client
+    settings: Settings
+    access: Access
+    hub: Hub
+    rights: Rights = field(default_factory=Rights)
+
+
+class Current:
+    """What one request works with."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._counts: FrameCounts | None = None
+
+    @property
+    def client(self) -> Client:
+        """The client of the queue."""
+        return self.console.client
+
+    @property
+    def settings(self) -> Settings:
+        """What this console was told."""
+        return self.console.settings
+
+    @property
+    def hub(self) -> Hub:
+        """What feeds the browsers of this process."""
+        return self.console.hub
+
+    @property
+    def now(self) -> float:
+        """The time of this page, epoch seconds on the server's clock."""
+        return self.counts.now
+
+    @property
+    def counts(self) -> FrameCounts:
+        """The counts around the page; they come along with whatever is read first."""
+        if self._counts is None:
+            self._run(())
+        return cast("FrameCounts", self._counts)
+
+    def refusal(self, action: str) -> str:
+        """Say why an action is not allowed here; "" when it is."""
+        return self.console.access.refusal(action) or self.console.rights.reason
+
+    @overload
+    def read(self, one: Plan[A], /) -> A: ...
+    @overload
+    def read(self, one: Plan[A], two: Plan[B], /) -> tuple[A, B]: ...
+    @overload
+    def read(self, one: Plan[A], two: Plan[B], three: Plan[C], /) -> tuple[A, B, C]: ...
+    @overload
+    def read(self, *plans: Plan[Any]) -> Any: ...
+    def read(self, *plans: Plan[Any]) -> Any:
+        """Read what a page shows, and the counts around it, in the same round trips.
+
+        Returns:
+            What the read found; for several reads a tuple, in order.
+
+        Raises:
+            RedisUnavailable: Redis is gone.
+
+        """
+        found = self._run(plans)
+        return found[0] if len(plans) == 1 else tuple(found)
+
+    def _run(self, plans: tuple[Plan[Any], ...]) -> list[Any]:
+        client, rights = self.client, self.console.rights
+        probe = rights.due(client.clock.monotonic())
+        stamp = client.clock.stamp()
+        _, (counts, *found) = reads.run(
+            client.redis,
+            client.keys,
+            (reads.frame(probe=probe), *plans),
+            now=None if stamp == SERVER else float(stamp),
+        )
+        if counts.read_only is not None:
+            rights.reason = counts.read_only
+        self._counts = counts
+        return found
+
+
+def current() -> Current:
+    """Give the console of this request."""
+    if "qless_current" not in g:
+        g.qless_current = Current(current_app.extensions[EXTENSION])
+    return cast("Current", g.qless_current)

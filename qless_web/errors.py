@@ -1,0 +1,108 @@
+"""Errors as answers: the right status, a page that helps or JSON, and the log always told."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from flask import jsonify, request
+from werkzeug.exceptions import HTTPException, InternalServerError
+
+from qless_core.errors import (
+    BadArgument,
+    JobError,
+    JobNotFound,
+    QlessError,
+    RecurringJobNotFound,
+    RedisUnavailable,
+)
+from qless_web.console import current
+from qless_web.presenters import problems
+from qless_web.rendering import render, render_without_redis
+
+if TYPE_CHECKING:
+    from flask import Flask, Response
+
+log = logging.getLogger("qless.web")
+
+#: Which status tells a core error; the first class that fits counts.
+STATUSES: tuple[tuple[type[QlessError], int], ...] = (
+    (RedisUnavailable, 503),
+    (JobNotFound, 404),
+    (RecurringJobNotFound, 404),
+    (BadArgument, 400),
+    (JobError, 409),
+    (QlessError, 500),
+)
+
+
+def install(app: Flask) -> None:
+    """Answer every error."""
+    app.register_error_handler(QlessError, core_error)
+    app.register_error_handler(HTTPException, http_error)
+
+
+def status_of(error: QlessError) -> int:
+    """Give the HTTP status of a core error."""
+    return next(status for kind, status in STATUSES if isinstance(error, kind))
+
+
+def core_error(error: QlessError) -> Response:
+    """Answer an error of the queue."""
+    status = status_of(error)
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        return _redis_down(str(error))
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        log.error("%s %s", request.method, request.path, exc_info=error)
+    return answer(status, str(error))
+
+
+def http_error(error: HTTPException) -> Response:
+    """Answer an error of HTTP, or one that nobody expected."""
+    status = error.code or 500
+    if isinstance(error, InternalServerError):
+        cause = error.original_exception
+        log.error("%s %s", request.method, request.path, exc_info=cause or error)
+        return answer(500, "The console met an error it did not expect. The log has the details.")
+    response = answer(status, error.description or error.name)
+    for name, value in error.get_headers():
+        if name not in {"Content-Type", "Content-Length"}:
+            response.headers[name] = value
+    return response
+
+
+def answer(status: int, text: str, advice: str = "") -> Response:
+    """Say what went wrong, in the form that was asked for."""
+    if wants_json():
+        response = jsonify(error=text)
+        response.status_code = status
+        return response
+    page = problems.problem(status, text, advice)
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return render_without_redis(page, status)
+    try:
+        return render(page, status)
+    except RedisUnavailable:
+        return render_without_redis(page, status)
+
+
+def wants_json() -> bool:
+    """Say whether the caller speaks JSON: an original address, a JSON body, or its Accept."""
+    if request.path.endswith(".json") or request.is_json:
+        return True
+    return request.accept_mimetypes.best_match(["text/html", "application/json"]) == (
+        "application/json"
+    )
+
+
+def _redis_down(text: str) -> Response:
+    url = current().client.safe_url
+    log.warning("Redis at %s: %s", url, text)
+    if wants_json():
+        response = jsonify(error="Redis cannot be reached", tried=url, because=text)
+        response.status_code = 503
+    else:
+        response = render_without_redis(problems.redis_down(url, text), 503)
+    response.headers["Retry-After"] = "5"
+    return response

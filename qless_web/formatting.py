@@ -1,0 +1,175 @@
+"""How numbers, times and names are written. Pure text; the examples are run as tests."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from urllib.parse import unquote_to_bytes
+
+_SAFE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+
+_STEPS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+
+#: What stands where nothing is known.
+UNKNOWN = "–"  # noqa: RUF001 - a dash is what it looks like
+
+
+def tilde(name: str) -> str:
+    """Write any name with letters, digits, `_`, `-` and `~` alone: one URL segment, one HTML id.
+
+    >>> tilde("mail"), tilde("a/b"), tilde("ü ~2F")
+    ('mail', 'a~2Fb', '~C3~BC~20~7E2F')
+    """
+    raw = name.encode(errors="surrogateescape")
+    return "".join(chr(byte) if byte in _SAFE else f"~{byte:02X}" for byte in raw)
+
+
+def untilde(text: str) -> str:
+    """Read a name that `tilde` wrote; anything else, as in an old bookmark, is taken literally.
+
+    >>> untilde("a~2Fb"), untilde("plain.json"), untilde("~2f"), untilde("~zz")
+    ('a/b', 'plain.json', '~2f', '~zz')
+    """
+    name = unquote_to_bytes(text.replace("%", "%25").replace("~", "%")).decode(
+        errors="surrogateescape"
+    )
+    return name if tilde(name) == text else text
+
+
+def short_jid(jid: str) -> str:
+    """Shorten a long jid for display beside its class; the link and the title have it whole.
+
+    >>> short_jid("9f3c21aa0b3c4d5e8f90123456789abc"), short_jid("order-12")
+    ('9f3c21aa…', 'order-12')
+    """
+    return jid if len(jid) <= 12 else f"{jid[:8]}…"  # noqa: PLR2004 - readable at a glance
+
+
+def count(number: int | None) -> str:
+    """Write a count with thousands apart.
+
+    >>> count(4812), count(0), count(None)
+    ('4,812', '0', '–')
+    """
+    return UNKNOWN if number is None else f"{number:,}"
+
+
+def duration(seconds: float | None) -> str:
+    """Write a length of time with at most two units, or milliseconds.
+
+    >>> [duration(each) for each in (0, 0.25, 1.5, 61, 3600, 90_000, -5, None)]
+    ['0 s', '250 ms', '1.5 s', '1 min 1 s', '1 h', '1 d 1 h', '0 s', '–']
+    """
+    if seconds is None:
+        return UNKNOWN
+    if seconds < 0.0005:  # noqa: PLR2004 - less than half a millisecond
+        return "0 s"
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 10 and seconds != int(seconds):  # noqa: PLR2004 - where a tenth still matters
+        return f"{seconds:.1f} s"
+    return _units(round(seconds), 2)
+
+
+def _units(seconds: int, most: int) -> str:
+    parts = []
+    for size, unit in _STEPS:
+        number, seconds = divmod(seconds, size)
+        if number or (parts and unit == "s"):
+            parts.append(f"{number} {unit}" if number else "")
+        if parts and (len(parts) == most or not seconds):
+            break
+    return " ".join(part for part in parts if part) or "0 s"
+
+
+def ago(when: float | None, now: float) -> str:
+    """Say how long ago an instant was. The future, where clocks differ, is just now.
+
+    >>> [ago(each, 1000) for each in (1000, 998, 990, 939, None, 1030)]
+    ['just now', '2 s ago', '10 s ago', '1 min ago', '–', 'just now']
+    """
+    if when is None:
+        return UNKNOWN
+    past = now - when
+    return "just now" if past < 1 else f"{_units(int(past), 1)} ago"
+
+
+def until(when: float | None, now: float) -> str:
+    """Say in how long an instant comes; one that is past is due.
+
+    >>> [until(each, 1000) for each in (1000, 1030.5, 5000, None)]
+    ['due', 'in 30 s', 'in 1 h', '–']
+    """
+    if when is None:
+        return UNKNOWN
+    ahead = when - now
+    return "due" if ahead <= 0 else f"in {_units(max(1, int(ahead)), 1)}"
+
+
+def absolute(when: float | None) -> str:
+    """Write an instant in UTC, to the second.
+
+    >>> absolute(1_600_000_000.5), absolute(None), absolute(1e300)
+    ('2020-09-13 12:26:40 UTC', '–', '–')
+    """
+    moment = _moment(when)
+    return UNKNOWN if moment is None else moment.strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def iso(when: float | None) -> str:
+    """Write an instant as the `datetime` attribute of a `time` element.
+
+    >>> iso(1_600_000_000.5), iso(None)
+    ('2020-09-13T12:26:40.500Z', '')
+    """
+    moment = _moment(when)
+    if moment is None:
+        return ""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _moment(when: float | None) -> datetime | None:
+    if when is None:
+        return None
+    try:
+        return datetime.fromtimestamp(when, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def size(count_of_bytes: int | None) -> str:
+    """Write a number of bytes.
+
+    >>> size(512), size(65_536), size(5_500_000), size(None)
+    ('512 B', '64 KB', '5.2 MB', '–')
+    """
+    if count_of_bytes is None:
+        return UNKNOWN
+    if count_of_bytes < 1024:  # noqa: PLR2004 - a KB
+        return f"{count_of_bytes} B"
+    if count_of_bytes < 1024 * 1024:
+        return f"{count_of_bytes / 1024:.0f} KB"
+    return f"{count_of_bytes / 1024 / 1024:.1f} MB"
+
+
+def head(text: str, most: int = 160) -> str:
+    r"""Keep the line of a text that says most, cut to a length: for a traceback its last.
+
+    >>> head("Traceback (most recent call last):\n  File \"a.py\"\nValueError: no\n")
+    'ValueError: no'
+    >>> head("first line\nsecond"), head("x" * 9, 5), head("")
+    ('first line', 'xxxx…', '')
+    """
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    if not lines:
+        return ""
+    line = lines[-1] if lines[0].startswith("Traceback (most recent call last)") else lines[0]
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def printable(text: str) -> str:
+    r"""Make text that a page can hold of bytes that are not UTF-8.
+
+    >>> printable("ok"), printable("\udcff!")
+    ('ok', '�!')
+    """
+    return text.encode(errors="surrogateescape").decode(errors="replace")

@@ -1,0 +1,74 @@
+"""What stands around every page, from the counts and the settings."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Literal, cast
+
+from qless_web.presenters.page import Environment, Flash, Frame, Link, Live, RailEntry
+
+if TYPE_CHECKING:
+    from qless_core.reads.frame import FrameCounts
+    from qless_web.settings import Settings
+
+Tone = Literal["neutral", "green", "amber", "red", "blue", "violet"]
+
+_TONES: dict[str, Tone] = {"grey": "neutral"}
+
+
+def running_version() -> str:
+    """Give the version of the installed package; "" when it runs from a checkout."""
+    try:
+        return version("qless")
+    except PackageNotFoundError:
+        return ""
+
+
+def frame(
+    settings: Settings,
+    counts: FrameCounts | None,
+    *,
+    here: str,
+    refusal: str,
+    flash: tuple[Flash, ...] = (),
+) -> Frame:
+    """Make the frame. Without counts, as when Redis is gone, the rail shows no numbers."""
+    return Frame(
+        application=(counts.application if counts else "") or "qless",
+        rail=rail(counts),
+        now=counts.now if counts else 0.0,
+        here=here,
+        environment=_environment(settings),
+        read_only=bool(refusal),
+        read_only_reason=refusal,
+        live=Live(link=Link("live.events") if settings.live_max_streams else None),
+        flash=flash,
+        version=running_version(),
+    )
+
+
+def _environment(settings: Settings) -> Environment | None:
+    if not settings.environment:
+        return None
+    colour = settings.environment_colour
+    return Environment(settings.environment, _TONES.get(colour, cast("Tone", colour)))
+
+
+def rail(counts: FrameCounts | None) -> tuple[RailEntry, ...]:
+    """List the places of the console, with how much there is in each."""
+
+    def entry(key: str, text: str, endpoint: str, count: int | None = None) -> RailEntry:
+        tone: Literal["", "failed"] = "failed" if key == "failures" and count else ""
+        return RailEntry(key, text, Link(endpoint), icon=key, count=count, tone=tone)
+
+    return (
+        entry("overview", "Overview", "overview.index"),
+        entry("queues", "Queues", "queues.index", counts and counts.queues),
+        entry("failures", "Failures", "failures.index", counts and counts.failed),
+        entry("tracked", "Tracked", "tracked.index", counts and counts.tracked),
+        entry("tags", "Tags", "tags.index", counts and counts.tags),
+        entry("workers", "Workers", "workers.index", counts and counts.workers),
+        entry("completed", "Completed", "completed.index", counts and counts.completed),
+        entry("config", "Config", "config.index"),
+        entry("about", "About", "about.index"),
+    )

@@ -1,0 +1,181 @@
+"""The one way from a page to HTML: layout, filters, names in addresses, static files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+from flask import (
+    Response,
+    make_response,
+    render_template,
+    request,
+    send_from_directory,
+    url_for,
+)
+from jinja2 import StrictUndefined
+from werkzeug.routing import BaseConverter
+
+from qless_web import formatting, htmx
+from qless_web.console import current
+from qless_web.presenters.frame import frame
+from qless_web.presenters.page import Flash
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from qless_core.reads.frame import FrameCounts
+    from qless_web.presenters.page import Link, Page
+
+STATIC = Path(__file__).parent / "static"
+
+#: What the last action did is told by the next page: a cookie that page clears. It holds text
+#: only, printed escaped, so a forged one can say something but do nothing.
+FLASH_COOKIE = "qless_flash"
+_FLASH_S = 60
+_FLASH_BYTES = 3_000
+
+
+class NameConverter(BaseConverter):
+    """Any name as one segment of an address: `a/b` is `a~2Fb`."""
+
+    regex = "[^/]+"
+    part_isolating = True
+
+    def to_python(self, value: str) -> str:
+        """Read the segment; what `tilde` did not write is taken literally."""
+        return formatting.untilde(value)
+
+    def to_url(self, value: str) -> str:
+        """Write the name."""
+        return formatting.tilde(value)
+
+
+def render(page: Page, status: int = 200) -> Response:
+    """Answer with a page: whole, or for htmx its content alone."""
+    here = current()
+    return _answer(page, here.counts, here.refusal(""), status)
+
+
+def render_without_redis(page: Page, status: int) -> Response:
+    """Answer with a page whose frame has no counts, because Redis cannot be asked."""
+    return _answer(page, None, "Redis cannot be reached", status)
+
+
+def _answer(page: Page, counts: FrameCounts | None, refusal: str, status: int) -> Response:
+    whole = not htmx.is_partial()
+    flash = _read_flash() if whole else ()
+    around = frame(current().settings, counts, here=_here(), refusal=refusal, flash=flash)
+    html = render_template(
+        page.template, page=page, frame=around, layout="base.html" if whole else "partial.html"
+    )
+    response = make_response(html, status)
+    htmx.vary(response)
+    if flash:
+        response.delete_cookie(FLASH_COOKIE, path=_cookie_path())
+    return response
+
+
+def set_flash(response: Response, flash: Flash) -> None:
+    """Let the next page tell what this request did."""
+    details = list(flash.details)
+    while True:
+        value = quote(json.dumps([flash.text[:1_000], flash.tone, details]))
+        if len(value) <= _FLASH_BYTES or not details:
+            break
+        details.pop()
+    response.set_cookie(
+        FLASH_COOKIE,
+        value,
+        max_age=_FLASH_S,
+        path=_cookie_path(),
+        secure=request.is_secure,
+        httponly=True,
+        samesite="Strict",
+    )
+
+
+def _read_flash() -> tuple[Flash, ...]:
+    try:
+        text, tone, details = json.loads(unquote(request.cookies.get(FLASH_COOKIE, "")))
+        known = tone if tone in {"done", "info", "warning", "error"} else "info"
+        return (Flash(str(text), known, details=tuple(str(each) for each in details)),)
+    except (ValueError, TypeError):
+        return ()
+
+
+def _cookie_path() -> str:
+    return (request.script_root or "") + "/"
+
+
+def _here() -> str:
+    """Give this page's own address, with its filters, for forms that come back to it."""
+    query = request.query_string.decode("ascii", errors="replace")
+    path = quote(request.script_root + request.path, safe="/~")
+    return f"{path}?{query}" if query else path
+
+
+def link_url(link: Link) -> str:
+    """Write the address of a link."""
+    return url_for(link.endpoint, **link.values)
+
+
+def install(app: Flask) -> None:
+    """Give the app its converter, filters and static files."""
+    app.url_map.converters["name"] = NameConverter
+    environment = app.jinja_env
+    environment.undefined = StrictUndefined
+    environment.trim_blocks = environment.lstrip_blocks = True
+    environment.filters |= {
+        name: getattr(formatting, name)
+        for name in (
+            "absolute",
+            "ago",
+            "count",
+            "duration",
+            "head",
+            "iso",
+            "printable",
+            "short_jid",
+            "size",
+            "tilde",
+            "until",
+        )
+    }
+    environment.globals |= {"asset": asset, "link_url": link_url}
+    # Names and messages may hold bytes that are not UTF-8: shown as such, never an error.
+    environment.finalize = _finalize
+    app.add_url_rule("/static/<version>/<path:filename>", "static", partial(_static))
+
+
+def _finalize(value: Any) -> Any:  # noqa: ANN401 - whatever a template prints
+    return formatting.printable(value) if type(value) is str and not value.isascii() else value
+
+
+def asset(filename: str) -> str:
+    """Write the address of a static file; it changes with the files, and is kept for ever."""
+    return url_for("static", version=static_version(), filename=filename)
+
+
+@cache
+def static_version() -> str:
+    """Digest all static files: modules import one another by relative path, so they go together."""
+    digest = hashlib.sha256()
+    for path in sorted(STATIC.rglob("*")):
+        if path.is_file():
+            digest.update(path.relative_to(STATIC).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _static(version: str, filename: str) -> Response:
+    response = send_from_directory(STATIC, filename)
+    if version == static_version():
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+    else:
+        response.headers["Cache-Control"] = "no-cache"
+    return response
