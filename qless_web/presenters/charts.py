@@ -228,7 +228,7 @@ def nice_ceiling(value: float) -> int:
     """
     if value <= 1:
         return 1
-    magnitude = 10 ** math.floor(math.log10(value))
+    magnitude = int(10 ** math.floor(math.log10(value)))
     return next(step * magnitude for step in (1, 2, 5, 10) if step * magnitude >= value)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 #: Rows on one page of a list: what a laptop shows without scrolling.
 PAGE_SIZE = 25
@@ -44,22 +44,56 @@ class Crumb:
 
 @dataclass(frozen=True, slots=True)
 class RailEntry:
-    """One line of the rail: ``key`` is what `Page.nav` names; ``count`` None shows no number."""
+    """One line of the rail: ``key`` is what `Page.nav` names; ``count`` None shows no number.
+
+    ``go`` is the letter that, after g, leads there.
+    """
 
     key: str
     text: str
     link: Link
     icon: str
+    go: str
     count: int | None = None
     tone: Literal["", "failed"] = ""
 
 
+#: The rail, top to bottom: key, word, endpoint, icon, the letter after g.
+RAIL = (
+    ("overview", "Overview", "overview.index", "overview", "o"),
+    ("queues", "Queues", "queues.index", "queues", "q"),
+    ("failures", "Failures", "failures.index", "failed", "f"),
+    ("tracked", "Tracked", "jobs.tracked", "tracked", "t"),
+    ("tags", "Tags", "tags.index", "tag", "s"),
+    ("workers", "Workers", "workers.index", "worker", "w"),
+    ("completed", "Completed", "jobs.completed", "complete", "c"),
+    ("config", "Config", "config.index", "config", "n"),
+    ("about", "About", "config.about", "info", "a"),
+)
+
+
+def rail(counts: Mapping[str, int | None]) -> tuple[RailEntry, ...]:
+    """Return the rail with the counts of its entries by key; an entry without one shows none."""
+    return tuple(
+        RailEntry(
+            key=key,
+            text=text,
+            link=Link(endpoint),
+            icon=icon,
+            go=go,
+            count=counts.get(key),
+            tone="failed" if key == "failures" else "",
+        )
+        for key, text, endpoint, icon, go in RAIL
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The word in the top bar that says which world this is, and its colour."""
+    """The word in the top bar that says which world this is; ``colour`` is one of the settings."""
 
     name: str
-    tone: Literal["neutral", "green", "amber", "red", "blue", "violet"] = "neutral"
+    colour: str = "grey"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +167,14 @@ class Pager:
     """One page of a list: which rows it shows and where the others are.
 
     ``number`` counts from 1 and lies within the list; a list of nothing has one empty page.
+    ``query`` are the filters that stay the same from page to page.
     """
 
     link: Link
     number: int
     total: int
     size: int = PAGE_SIZE
+    query: tuple[tuple[str, str | int], ...] = ()
 
     @property
     def pages(self) -> int:
@@ -182,16 +218,22 @@ class Pager:
 
     def at(self, number: int) -> Link:
         """Return the link of one page; the first is the plain address of the list."""
-        if number > 1:
-            return self.link.also(page=number)
-        values = {name: value for name, value in self.link.values.items() if name != "page"}
-        return Link(self.link.endpoint, values)
+        link = self.link.also(**dict(self.query))
+        return link.also(page=number) if number > 1 else link
 
 
-def pager(link: Link, *, number: int, total: int, size: int = PAGE_SIZE) -> Pager:
+def pager(
+    link: Link,
+    *,
+    number: int,
+    total: int,
+    size: int = PAGE_SIZE,
+    query: Iterable[tuple[str, str | int]] = (),
+) -> Pager:
     """Return the pager of a list; a number beyond either end is brought back into the list."""
     pages = max(1, -(-total // size))
-    return Pager(link=link, number=min(max(1, number), pages), total=total, size=size)
+    number = min(max(1, number), pages)
+    return Pager(link=link, number=number, total=total, size=size, query=tuple(query))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
