@@ -50,6 +50,13 @@ def dumps(value: Any, *, what: str = "data") -> str:  # noqa: ANN401  job data i
     raise BadArgument(message)
 
 
+def clean(text: str) -> str:
+    """Replace what UTF-8 cannot hold, lone surrogates, by U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def fingerprint(value: Any) -> str:  # noqa: ANN401  job data is any JSON
     """Tell one value from another, as text; also for values that `dumps` refuses."""
     try:

@@ -1,0 +1,476 @@
+"""The seam to the script: one method per command, the same name, the same order of arguments.
+
+Options are keyword-only and None leaves the choice to the script, which alone has the defaults.
+JSON arguments (`data`, `next`'s data) are text; lists of names are lists.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from qless_core import wire
+from qless_core.errors import BadArgument
+from qless_core.records import (
+    JidPage,
+    JobRecord,
+    QueueCounts,
+    RecurringRecord,
+    StatsRecord,
+    TrackedRecord,
+    WorkerCounts,
+    WorkerJobs,
+    text,
+    texts,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Commands:
+    """Every command of the script.
+
+    Args:
+        run: calls the script with a command and its arguments, adding the time.
+
+    """
+
+    def __init__(self, run: Callable[..., Any]) -> None:
+        self._run = run
+
+    # Jobs come, are taken, and go
+
+    def put(
+        self,
+        me: str,
+        queue: str,
+        jid: str,
+        klass: str,
+        data: str,
+        delay_s: float,
+        *,
+        priority: float | None = None,
+        tags: Sequence[str] | None = None,
+        retries: int | None = None,
+        depends: Sequence[str] | None = None,
+    ) -> str:
+        """Put a job into a queue, new or from wherever it is; answers its jid."""
+        options = _options(
+            priority=priority, tags=_json(tags), retries=retries, depends=_json(depends)
+        )
+        return text(self._call("put", me, queue, jid, klass, data, delay_s, *options))
+
+    def requeue(
+        self,
+        me: str,
+        queue: str,
+        jid: str,
+        klass: str,
+        data: str,
+        delay_s: float,
+        *,
+        priority: float | None = None,
+        tags: Sequence[str] | None = None,
+        retries: int | None = None,
+        depends: Sequence[str] | None = None,
+    ) -> str:
+        """Do as `put`, for a job that must exist.
+
+        Raises:
+            JobNotFound: there is no such job.
+
+        """
+        options = _options(
+            priority=priority, tags=_json(tags), retries=retries, depends=_json(depends)
+        )
+        return text(self._call("requeue", me, queue, jid, klass, data, delay_s, *options))
+
+    def get(self, jid: str) -> JobRecord | None:
+        """Read a job; None when there is none."""
+        reply = self._call("get", jid)
+        return JobRecord.from_reply(wire.reply_record(reply)) if reply else None
+
+    def multiget(self, *jids: str) -> list[JobRecord]:
+        """Read those of the jobs that exist."""
+        return [JobRecord.from_reply(job) for job in self._list("multiget", *jids)] if jids else []
+
+    def pop(self, queue: str, worker: str, count: int) -> list[JobRecord]:
+        """Take up to so many jobs for a worker."""
+        return [JobRecord.from_reply(job) for job in self._list("pop", queue, worker, count)]
+
+    def peek(self, queue: str, count: int) -> list[JobRecord]:
+        """Read the jobs that the next pop would take, taking none."""
+        return [JobRecord.from_reply(job) for job in self._list("peek", queue, count)]
+
+    def heartbeat(self, jid: str, worker: str, data: str | None = None) -> int:
+        """Renew a lock; answers its new end, epoch seconds.
+
+        Raises:
+            JobNotFound: there is no such job.
+            JobNotRunning: it is not running.
+            LockLost: another worker has it.
+
+        """
+        return whole(self._call("heartbeat", jid, worker, *_given(data)))
+
+    def complete(
+        self,
+        jid: str,
+        worker: str,
+        queue: str,
+        data: str,
+        *,
+        next: str | None = None,  # noqa: A002  the option's name in the script
+        delay_s: float | None = None,
+        depends: Sequence[str] | None = None,
+    ) -> str:
+        """Finish a job, or hand it to the next queue; answers its new state.
+
+        Raises:
+            JobNotFound: there is no such job.
+            JobNotRunning: it is not running.
+            LockLost: another worker has it.
+
+        """
+        options = _options(next=next, delay=delay_s, depends=_json(depends))
+        return text(self._call("complete", jid, worker, queue, data, *options))
+
+    def fail(self, jid: str, worker: str, group: str, message: str, data: str | None = None) -> str:
+        """Record a running job as failed; answers its jid.
+
+        Raises:
+            JobNotFound: there is no such job.
+            JobNotRunning: it is not running.
+            LockLost: another worker has it.
+
+        """
+        return text(self._call("fail", jid, worker, group, message, *_given(data)))
+
+    def retry(
+        self,
+        jid: str,
+        queue: str,
+        worker: str,
+        delay_s: float = 0,
+        group: str | None = None,
+        message: str | None = None,
+    ) -> int:
+        """Give a running job back; answers the retries left, -1 when it failed instead.
+
+        Raises:
+            JobNotFound: there is no such job.
+            JobNotRunning: it is not running.
+            LockLost: another worker has it.
+
+        """
+        if message is not None and group is None:
+            problem = "retry(): a message needs a group"
+            raise BadArgument(problem)
+        reply = self._call("retry", jid, queue, worker, delay_s, *_given(group), *_given(message))
+        return whole(reply)
+
+    def cancel(self, *jids: str) -> list[str]:
+        """Remove jobs for good; answers their jids.
+
+        Raises:
+            HasDependents: another job, not among these, waits for one of them.
+
+        """
+        return list(texts(self._call("cancel", *jids))) if jids else []
+
+    def timeout(self, *jids: str) -> None:
+        """Take the locks of running jobs away now.
+
+        Raises:
+            JobNotFound: there is no such job.
+            JobNotRunning: it is not running.
+
+        """
+        if jids:
+            self._call("timeout", *jids)
+
+    # Failures
+
+    def failed(self) -> dict[str, int]:
+        """Read the failure groups and how many jobs each holds."""
+        reply = wire.reply_record(self._call("failed"))
+        return {group: whole(count) for group, count in reply.items()}
+
+    def failed_group(
+        self, group: str, start: int | None = None, limit: int | None = None
+    ) -> JidPage:
+        """Read the jids of a failure group, newest first (`failed` with a group)."""
+        reply = self._call("failed", group, *_given(start), *_given(limit))
+        return JidPage.from_reply(wire.reply_record(reply))
+
+    def unfail(self, queue: str, group: str, count: int | None = None) -> int:
+        """Move failed jobs, oldest first, back to work in a queue; answers how many."""
+        return whole(self._call("unfail", queue, group, *_given(count)))
+
+    # A job's attributes
+
+    def jobs(
+        self,
+        state: str,
+        queue: str | None = None,
+        offset: int | None = None,
+        count: int | None = None,
+    ) -> list[str]:
+        """List jids: state `complete` without a queue, the others with one."""
+        reply = self._call("jobs", state, *_given(queue), *_given(offset), *_given(count))
+        return list(texts(reply))
+
+    def depends(self, jid: str, switch: str, *jids: str) -> int:
+        """Turn dependencies `on` or `off`; `off` takes the word `all` too.
+
+        Raises:
+            NotWaitingOnDependencies: the job's state has no dependencies.
+
+        """
+        return whole(self._call("depends", jid, switch, *jids))
+
+    def priority(self, jid: str, priority: float) -> int:
+        """Change the priority of a job; answers it, as an integer.
+
+        Raises:
+            JobNotFound: there is no such job.
+
+        """
+        return whole(self._call("priority", jid, priority))
+
+    def tag(self, action: str, jid: str, *tags: str) -> list[str]:
+        """Tag a job: `add` or `remove`; answers its tags now.
+
+        Raises:
+            JobNotFound: there is no such job.
+
+        """
+        return list(texts(self._list("tag", action, jid, *tags)))
+
+    def tag_get(self, tag: str, offset: int | None = None, count: int | None = None) -> JidPage:
+        """Read the jids that carry a tag (`tag get`)."""
+        reply = self._call("tag", "get", tag, *_given(offset), *_given(count))
+        return JidPage.from_reply(wire.reply_record(reply))
+
+    def tag_top(self, offset: int | None = None, count: int | None = None) -> list[str]:
+        """Read the tags used more than once, most used first (`tag top`)."""
+        return list(texts(self._list("tag", "top", *_given(offset), *_given(count))))
+
+    def track(self, action: str, jid: str) -> bool:
+        """Begin to `track` or to `untrack` a job; answers whether that changed anything.
+
+        Raises:
+            JobNotFound: there is no such job.
+
+        """
+        return text(self._call("track", action, jid)) == "1"
+
+    def tracked(self) -> TrackedRecord:
+        """Read the tracked jobs (`track` without arguments)."""
+        return TrackedRecord.from_reply(wire.reply_record(self._call("track")))
+
+    def log(self, jid: str, message: str, data: str | None = None) -> None:
+        """Append to the history of a job.
+
+        Raises:
+            JobNotFound: there is no such job.
+
+        """
+        self._call("log", jid, message, *_given(data))
+
+    # Queues and workers
+
+    def queues(self) -> list[QueueCounts]:
+        """Read the counts of every queue."""
+        return [QueueCounts.from_reply(queue) for queue in self._list("queues")]
+
+    def queue(self, queue: str) -> QueueCounts:
+        """Read the counts of one queue (`queues` with a name)."""
+        return QueueCounts.from_reply(wire.reply_record(self._call("queues", queue)))
+
+    def length(self, queue: str) -> int:
+        """Read how many jobs a queue has at work, running and scheduled."""
+        return whole(self._call("length", queue))
+
+    def pause(self, *queues: str) -> None:
+        """Let no pop take anything from these queues."""
+        self._call("pause", *queues)
+
+    def unpause(self, *queues: str) -> None:
+        """Let pops take jobs from these queues again."""
+        self._call("unpause", *queues)
+
+    def queue_forget(self, *queues: str) -> None:
+        """Take names off the list of known queues."""
+        self._call("queue.forget", *queues)
+
+    def stats(self, queue: str, date: float) -> StatsRecord:
+        """Read the statistics of a queue on the day (UTC) that holds this moment."""
+        return StatsRecord.from_reply(wire.reply_record(self._call("stats", queue, date)))
+
+    def workers(self) -> list[WorkerCounts]:
+        """Read the workers seen lately, the most recent first."""
+        return [WorkerCounts.from_reply(worker) for worker in self._list("workers")]
+
+    def worker(self, worker: str) -> WorkerJobs:
+        """Read what one worker holds (`workers` with a name)."""
+        return WorkerJobs.from_reply(wire.reply_record(self._call("workers", worker)))
+
+    def worker_deregister(self, *workers: str) -> None:
+        """Take workers off the list until they are heard of again."""
+        self._call("worker.deregister", *workers)
+
+    # Options
+
+    def config_get(self, key: str) -> str | None:
+        """Read one option as it is stored; None when it is not set and has no default."""
+        reply = self._call("config.get", key)
+        return None if reply is None else text(reply)
+
+    def config(self) -> dict[str, str | float]:
+        """Read all options: numbers until set, then text (`config.get` without a key)."""
+        return wire.reply_record(self._call("config.get"))
+
+    def config_set(self, key: str, value: str | float) -> None:
+        """Store an option."""
+        self._call("config.set", key, value)
+
+    def config_unset(self, key: str) -> None:
+        """Forget a stored option, so that its default counts again."""
+        self._call("config.unset", key)
+
+    # Recurring jobs
+
+    def recur(
+        self,
+        queue: str,
+        jid: str,
+        klass: str,
+        data: str,
+        interval_s: float,
+        offset_s: float,
+        *,
+        priority: float | None = None,
+        tags: Sequence[str] | None = None,
+        retries: int | None = None,
+        backlog: int | None = None,
+    ) -> str:
+        """Put a job of a class every so many seconds; answers the recurring job's jid."""
+        options = _options(priority=priority, tags=_json(tags), retries=retries, backlog=backlog)
+        timing = ("interval", interval_s, offset_s)
+        return text(self._call("recur", queue, jid, klass, data, *timing, *options))
+
+    def recur_get(self, jid: str) -> RecurringRecord | None:
+        """Read a recurring job; None when there is none."""
+        reply = self._call("recur.get", jid)
+        return RecurringRecord.from_reply(wire.reply_record(reply)) if reply else None
+
+    def recur_update(
+        self,
+        jid: str,
+        *,
+        priority: float | None = None,
+        interval_s: float | None = None,
+        retries: int | None = None,
+        data: str | None = None,
+        klass: str | None = None,
+        queue: str | None = None,
+        backlog: int | None = None,
+    ) -> None:
+        """Change a recurring job; a new interval moves the next run by the difference.
+
+        Raises:
+            RecurringJobNotFound: there is no such recurring job.
+
+        """
+        options = _options(
+            priority=priority,
+            interval=interval_s,
+            retries=retries,
+            data=data,
+            klass=klass,
+            queue=queue,
+            backlog=backlog,
+        )
+        self._call("recur.update", jid, *options)
+
+    def recur_tag(self, jid: str, *tags: str) -> list[str]:
+        """Add tags to those its children get; answers them.
+
+        Raises:
+            RecurringJobNotFound: there is no such recurring job.
+
+        """
+        return list(texts(self._list("recur.tag", jid, *tags)))
+
+    def recur_untag(self, jid: str, *tags: str) -> list[str]:
+        """Remove tags from those its children get; answers the rest.
+
+        Raises:
+            RecurringJobNotFound: there is no such recurring job.
+
+        """
+        return list(texts(self._list("recur.untag", jid, *tags)))
+
+    def unrecur(self, jid: str) -> None:
+        """End a recurring job; its children stay."""
+        self._call("unrecur", jid)
+
+    # How they are sent
+
+    def _call(self, command: str, *args: str | float) -> Any:  # noqa: ANN401  what Redis answers
+        return self._run(command, *(_sendable(command, arg) for arg in args))
+
+    def _list(self, command: str, *args: str | float) -> list[Any]:
+        return wire.reply_list(self._call(command, *args))
+
+
+def _given(value: str | float | None) -> tuple[str | float, ...]:
+    """Send an optional last argument, or nothing."""
+    return () if value is None else (value,)
+
+
+def _json(names: Sequence[str] | None) -> str | None:
+    """Write a list of names for an option that takes JSON."""
+    return None if names is None else wire.dumps(list(names), what="a list of names")
+
+
+def _options(**values: str | float | None) -> list[str | float]:
+    """Spell the options that are given as names and values."""
+    return [part for name, value in values.items() if value is not None for part in (name, value)]
+
+
+def _sendable(command: str, value: str | float) -> str | float:
+    """Let through what the script can read.
+
+    Raises:
+        BadArgument: it is text that UTF-8 cannot hold, no finite number, or of another type.
+
+    """
+    if isinstance(value, str):
+        if not value.isascii():
+            _check_encodable(command, value)
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        problem = f"{command}(): {value!r} is neither text nor a number"
+        raise BadArgument(problem)
+    if not math.isfinite(value):
+        problem = f"{command}(): {value!r} is not a finite number"
+        raise BadArgument(problem)
+    return value
+
+
+def _check_encodable(command: str, value: str) -> None:
+    """Refuse lone surrogates, but let those pass that stand for bytes read from Redis.
+
+    Raises:
+        BadArgument: no sequence of bytes stands for this text.
+
+    """
+    try:
+        value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        problem = f"{command}(): {value!r} cannot be sent: {error.reason}"
+        raise BadArgument(problem) from None

@@ -1,0 +1,564 @@
+"""A job: a snapshot of what Redis knew of it, and the verbs that change it there.
+
+The snapshot does not follow what others do; `client.jobs[jid]` takes a new one.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+from qless_core import wire
+from qless_core.errors import BadArgument, JobNotFound, MalformedData
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qless_core.client import Client
+    from qless_core.records import Failure, HistoryItem, JobRecord
+
+
+class State(StrEnum):
+    """The states of a job, in the order in which people read them."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    STALLED = "stalled"
+    SCHEDULED = "scheduled"
+    DEPENDS = "depends"
+    FAILED = "failed"
+    COMPLETE = "complete"
+
+
+def state_of(stored: str) -> State | str:
+    """Give the state that a stored word means; words that we do not know stay what they are."""
+    try:
+        return State(stored)
+    except ValueError:
+        return stored
+
+
+class JobData:
+    """The data of a job: the JSON text as it is stored, and the value made of it when asked for.
+
+    A value that was changed in place is noticed; one that was not is sent on byte for byte, with
+    every digit that Python's floats would lose.
+    """
+
+    __slots__ = ("_is_read", "_print", "_text", "_value")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._is_read = False
+        self._value: Any = None
+        self._print = ""
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401  job data is any JSON
+        """The value, the same object each time.
+
+        Raises:
+            ValueError: the stored text is not JSON.
+
+        """
+        if not self._is_read:
+            self._value = wire.loads(self._text)
+            self._print = wire.fingerprint(self._value)
+            self._is_read = True
+        return self._value
+
+    @value.setter
+    def value(self, value: Any) -> None:  # noqa: ANN401  job data is any JSON
+        self._value = value
+        self._print = ""
+        self._is_read = True
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the value is another one than the text says."""
+        return self._is_read and wire.fingerprint(self._value) != self._print
+
+    def text(self) -> str:
+        """Give the text to send.
+
+        Raises:
+            BadArgument: the value was changed to something that JSON cannot say.
+
+        """
+        return wire.dumps(self._value) if self.is_changed else self._text
+
+    def sent(self, text: str) -> None:
+        """Take note that this is what Redis holds now."""
+        self._text = text
+        if self._is_read:
+            self._print = wire.fingerprint(self._value)
+
+
+class Job:
+    """A job.
+
+    Attributes:
+        client: the client that read it; None for a job built for a unit test.
+        record: the snapshot, as the script told it.
+
+    """
+
+    def __init__(self, client: Client | None, record: JobRecord, *, worker: str = "") -> None:
+        self._client = client
+        self._worker = worker
+        self._data = JobData(record.data)
+        self._is_settled = False
+        self.record = record
+
+    def __repr__(self) -> str:
+        return f"<Job {self.jid} {self.klass_name} {self.state} in {self.queue_name!r}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Job) and other.record.jid == self.record.jid
+
+    def __hash__(self) -> int:
+        return hash(self.record.jid)
+
+    # What it is
+
+    @property
+    def client(self) -> Client:
+        """The client that read it.
+
+        Raises:
+            BadArgument: the job was built without one, for a unit test.
+
+        """
+        if self._client is None:
+            problem = f"job {self.jid} was built without a client and is in no queue"
+            raise BadArgument(problem)
+        return self._client
+
+    @property
+    def jid(self) -> str:
+        """What it is called, unique among all jobs."""
+        return self.record.jid
+
+    @property
+    def klass_name(self) -> str:
+        """The class that runs it, as `module.Qualname`."""
+        return self.record.klass
+
+    @property
+    def queue_name(self) -> str:
+        """The queue it is in, or was last in."""
+        return self.record.queue
+
+    @property
+    def worker_name(self) -> str:
+        """The worker that holds it; "" when none does."""
+        return self.record.worker
+
+    @property
+    def state(self) -> State | str:
+        """The state it was in when the snapshot was taken."""
+        return state_of(self.record.state)
+
+    @property
+    def data(self) -> Any:  # noqa: ANN401  job data is any JSON
+        """What it is to work on; change it in place, and it goes with complete, heartbeat, fail.
+
+        Raises:
+            MalformedData: what Redis holds is not JSON.
+
+        """
+        try:
+            return self._data.value
+        except json.JSONDecodeError as error:
+            problem = f"The data of job {self.jid} is not JSON: {error}"
+            raise MalformedData(self.jid, problem) from error
+
+    @data.setter
+    def data(self, data: Any) -> None:  # noqa: ANN401  job data is any JSON
+        self._data.value = data
+
+    @property
+    def raw_data(self) -> str:
+        """The JSON text of the data as it would be sent: what was received, unless changed."""
+        return self._data.text()
+
+    def __getitem__(self, key: Any) -> Any:  # noqa: ANN401  job data is any JSON
+        return self.data[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:  # noqa: ANN401  job data is any JSON
+        self.data[key] = value
+
+    @property
+    def tags(self) -> list[str]:
+        """Its tags."""
+        return list(self.record.tags)
+
+    @property
+    def history(self) -> list[HistoryItem]:
+        """What happened to it, oldest first."""
+        return list(self.record.history)
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why it failed last; None when it did not."""
+        return self.record.failure
+
+    @property
+    def tracked(self) -> bool:
+        """Whether somebody tracks it."""
+        return self.record.tracked
+
+    @property
+    def dependencies(self) -> list[str]:
+        """The jids that it waits for."""
+        return list(self.record.dependencies)
+
+    @property
+    def dependents(self) -> list[str]:
+        """The jids that wait for it."""
+        return list(self.record.dependents)
+
+    @property
+    def spawned_from_jid(self) -> str | None:
+        """The recurring job that it came from."""
+        return self.record.spawned_from_jid
+
+    @property
+    def original_retries(self) -> int:
+        """How many times it may be taken back from a worker before it fails."""
+        return self.record.retries
+
+    @property
+    def retries_left(self) -> int:
+        """How many of them are left."""
+        return self.record.remaining
+
+    @property
+    def expires_at(self) -> float:
+        """The end of the lock, epoch seconds; 0 when not locked."""
+        return self.record.expires
+
+    @property
+    def ttl(self) -> float:
+        """Seconds until the lock ends, by the clock that the queue goes by; negative when past."""
+        return self.expires_at - self.client.now()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a verb of this object gave the job out of our hands."""
+        return self._is_settled
+
+    # What the worker that holds it does
+
+    def heartbeat(self) -> float:
+        """Renew the lock; answers its new end, epoch seconds.
+
+        Raises:
+            LockLost: another worker has it.
+            JobNotRunning: it is not running.
+            JobNotFound: it is gone.
+
+        """
+        text = self._data.text() if self._data.is_changed else None
+        expires = self.client.commands.heartbeat(self.jid, self._me, text)
+        if text is not None:
+            self._data.sent(text)
+        self.record = replace(self.record, expires=expires)
+        return expires
+
+    def complete(
+        self,
+        next_queue: str | None = None,
+        *,
+        delay: float | None = None,
+        depends: Iterable[str | Job] | None = None,
+    ) -> State | str:
+        """Finish, or go on in the next queue; answers the new state.
+
+        Args:
+            next_queue: the queue to go on in.
+            delay: seconds to wait there first.
+            depends: jobs to wait for there first.
+
+        Raises:
+            LockLost: another worker has it.
+            JobNotRunning: it is not running.
+            JobNotFound: it is gone.
+
+        """
+        text = self._data.text()
+        state = self.client.commands.complete(
+            self.jid,
+            self._me,
+            self.queue_name,
+            text,
+            next=next_queue,
+            delay_s=delay,
+            depends=None if depends is None else jids_of(depends),
+        )
+        self._data.sent(text)
+        queue = self.queue_name if next_queue is None else next_queue
+        self._settle(state=state, queue=queue, worker="", expires=0)
+        return state_of(state)
+
+    def fail(self, group: str, message: str) -> None:
+        """Record the job as failed.
+
+        Args:
+            group: what kind of failure it is; failures are looked at by group.
+            message: what happened. What UTF-8 cannot hold is replaced.
+
+        Raises:
+            LockLost: another worker has it.
+            JobNotRunning: it is not running.
+            JobNotFound: it is gone.
+
+        """
+        text = self._data.text() if self._data.is_changed else None
+        group, message = wire.clean(group), wire.clean(message)
+        self.client.commands.fail(self.jid, self._me, group, message, text)
+        if text is not None:
+            self._data.sent(text)
+        self._settle(state=State.FAILED, worker="", expires=0)
+
+    def retry(self, delay: float = 0, group: str | None = None, message: str | None = None) -> int:
+        """Give the job back to its queue; answers the retries left, -1 when it failed instead.
+
+        Args:
+            delay: seconds to wait before it may run again.
+            group: the failure it counts as when no retries are left.
+            message: what happened. What UTF-8 cannot hold is replaced.
+
+        Raises:
+            LockLost: another worker has it.
+            JobNotRunning: it is not running.
+            JobNotFound: it is gone.
+
+        """
+        if message is not None and group is None:
+            problem = "retry(): a message needs a group"
+            raise BadArgument(problem)
+        left = self.client.commands.retry(
+            self.jid,
+            self.queue_name,
+            self._me,
+            delay,
+            None if group is None else wire.clean(group),
+            None if message is None else wire.clean(message),
+        )
+        after = State.SCHEDULED if delay > 0 else State.WAITING
+        self._settle(state=State.FAILED if left < 0 else after, remaining=left)
+        return left
+
+    # What anybody does
+
+    def move(
+        self, queue: str, *, delay: float = 0, depends: Iterable[str | Job] | None = None
+    ) -> str:
+        """Put the job into a queue from wherever it is; answers its jid.
+
+        Whoever runs it now loses it. Priority, tags and retries stay.
+
+        Raises:
+            JobNotFound: it is gone.
+
+        """
+        text = self._data.text()
+        jid = self.client.commands.requeue(
+            self.client.worker_name,
+            queue,
+            self.jid,
+            self.klass_name,
+            text,
+            delay,
+            depends=None if depends is None else jids_of(depends),
+        )
+        self._data.sent(text)
+        state = State.SCHEDULED if delay > 0 else State.WAITING
+        self._settle(state=state, queue=queue, worker="", expires=0)
+        return jid
+
+    def cancel(self) -> None:
+        """Remove the job for good.
+
+        Raises:
+            HasDependents: another job waits for it.
+
+        """
+        self.client.commands.cancel(self.jid)
+        self._settle()
+
+    def timeout(self) -> None:
+        """Take the lock from whoever runs it, now; it goes back to the front of its queue.
+
+        Raises:
+            JobNotRunning: it is not running.
+            JobNotFound: it is gone.
+
+        """
+        self.client.commands.timeout(self.jid)
+        self._settle(state=State.STALLED)
+
+    @property
+    def priority(self) -> float:
+        """The higher, the sooner it is popped; assigning changes it in Redis too."""
+        return self.record.priority
+
+    @priority.setter
+    def priority(self, priority: float) -> None:
+        kept = self.client.commands.priority(self.jid, priority)
+        self.record = replace(self.record, priority=kept)
+
+    def tag(self, *tags: str) -> list[str]:
+        """Add tags; answers all it has now.
+
+        Raises:
+            JobNotFound: it is gone.
+
+        """
+        return self._tagged(self.client.commands.tag("add", self.jid, *tags) if tags else self.tags)
+
+    def untag(self, *tags: str) -> list[str]:
+        """Remove tags; answers the rest.
+
+        Raises:
+            JobNotFound: it is gone.
+
+        """
+        commands = self.client.commands
+        return self._tagged(commands.tag("remove", self.jid, *tags) if tags else self.tags)
+
+    def track(self) -> bool:
+        """Track the job, so that its events are told; answers whether that is new.
+
+        Raises:
+            JobNotFound: it is gone.
+
+        """
+        is_new = self.client.commands.track("track", self.jid)
+        self.record = replace(self.record, tracked=True)
+        return is_new
+
+    def untrack(self) -> bool:
+        """Track it no more; answers whether it was tracked."""
+        was_tracked = self.client.commands.track("untrack", self.jid)
+        self.record = replace(self.record, tracked=False)
+        return was_tracked
+
+    def depend(self, *jobs: str | Job) -> None:
+        """Let it wait for more jobs.
+
+        Raises:
+            NotWaitingOnDependencies: it runs already, failed or is complete.
+
+        """
+        if jobs:
+            self.client.commands.depends(self.jid, "on", *jids_of(jobs))
+
+    def undepend(self, *jobs: str | Job, all: bool = False) -> None:  # noqa: A002  qless-py's name
+        """Let it wait for these jobs no more, or for none at all.
+
+        Raises:
+            BadArgument: it is not said for which.
+            NotWaitingOnDependencies: it waits for nothing.
+
+        """
+        if bool(jobs) == all:
+            problem = "undepend() takes either jobs or all=True"
+            raise BadArgument(problem)
+        self.client.commands.depends(self.jid, "off", *(("all",) if all else jids_of(jobs)))
+
+    def log(self, message: str, data: Any = None) -> None:  # noqa: ANN401  any JSON
+        """Append to the history of the job.
+
+        Args:
+            message: what to call it.
+            data: an object of details.
+
+        Raises:
+            JobNotFound: it is gone.
+
+        """
+        text = None if data is None else wire.dumps(data, what="the data of a log")
+        self.client.commands.log(self.jid, wire.clean(message), text)
+
+    def reload(self) -> Self:
+        """Take the snapshot anew; changes of `data` that were not sent are forgotten.
+
+        Raises:
+            JobNotFound: it is gone.
+
+        """
+        record = self.client.commands.get(self.jid)
+        if record is None:
+            raise JobNotFound(self.jid)
+        self.record, self._data = record, JobData(record.data)
+        return self
+
+    # Within
+
+    @property
+    def _me(self) -> str:
+        """The worker in whose name the verbs of its holder are sent."""
+        return self._worker or self.client.worker_name
+
+    def _settle(self, **changes: Any) -> None:  # noqa: ANN401  fields of the record
+        self.record = replace(self.record, **changes)
+        self._is_settled = True
+
+    def _tagged(self, tags: list[str]) -> list[str]:
+        self.record = replace(self.record, tags=tuple(tags))
+        return tags
+
+
+@dataclass(frozen=True, slots=True)
+class JobPage:
+    """Some of many jobs, and how many there are in all; those that are gone are left out."""
+
+    total: int
+    jobs: list[Job]
+
+
+def read_jobs(client: Client, jids: Sequence[str]) -> list[Job]:
+    """Read those of the jobs that exist, in one call."""
+    return [Job(client, record) for record in client.commands.multiget(*jids)]
+
+
+def jids_of(jobs: Iterable[str | Job]) -> list[str]:
+    """Name jobs that are given as jids or as themselves.
+
+    Raises:
+        BadArgument: one text was given where several jobs are meant.
+
+    """
+    if isinstance(jobs, str):
+        problem = f"a list of jobs was expected, got the text {jobs!r}"
+        raise BadArgument(problem)
+    return [job.jid if isinstance(job, Job) else job for job in jobs]
+
+
+def klass_name_of(klass: object) -> str:
+    """Name a class or function as workers will import it, `module.Qualname`; text passes.
+
+    Raises:
+        BadArgument: no worker could import it.
+
+    """
+    if isinstance(klass, str):
+        return _checked(klass)
+    module, name = getattr(klass, "__module__", None), getattr(klass, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(name, str):
+        _refuse(f"{klass!r} is neither a class, a function nor the name of one")
+    if "<" in name:
+        _refuse(f"{module}.{name} is made inside a function, where no worker can import it")
+    return f"{module}.{name}"
+
+
+def _checked(klass: str) -> str:
+    return klass if klass.strip() else _refuse("the name of a class must not be empty")
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise BadArgument(problem)

@@ -1,0 +1,68 @@
+"""`client.jobs`: jobs by their jid, and the lists of jobs that belong to no one queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
+
+from qless_core.job import Job, JobPage, read_jobs
+from qless_core.recurring import RecurringJob
+
+if TYPE_CHECKING:
+    from qless_core.client import Client
+    from qless_core.records import JidPage
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedJobs:
+    """The tracked jobs, and the jids of those that were tracked and are gone."""
+
+    jobs: list[Job]
+    expired: list[str]
+
+
+class Jobs:
+    """Jobs of every queue."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def __getitem__(self, jid: str) -> Job | RecurringJob | None:
+        """Read a job or recurring job; None when nothing has this jid."""
+        record = self._client.commands.get(jid)
+        if record is not None:
+            return Job(self._client, record)
+        recurring = self._client.commands.recur_get(jid)
+        return None if recurring is None else RecurringJob(self._client, recurring)
+
+    def get(self, *jids: str) -> list[Job]:
+        """Read those of the jobs that exist, in one call."""
+        return read_jobs(self._client, jids)
+
+    def complete(self, offset: int = 0, count: int = 25) -> list[str]:
+        """List the jids of completed jobs, newest first."""
+        return self._client.commands.jobs("complete", offset=offset, count=count)
+
+    def tracked(self) -> TrackedJobs:
+        """Read all tracked jobs."""
+        record = self._client.commands.tracked()
+        return TrackedJobs([Job(self._client, job) for job in record.jobs], list(record.expired))
+
+    def tagged(self, tag: str, offset: int = 0, count: int = 25) -> JidPage:
+        """List the jids that carry a tag, and say how many there are."""
+        return self._client.commands.tag_get(tag, offset, count)
+
+    @overload
+    def failed(self, group: None = None) -> dict[str, int]: ...
+
+    @overload
+    def failed(self, group: str, start: int = 0, limit: int = 25) -> JobPage: ...
+
+    def failed(
+        self, group: str | None = None, start: int = 0, limit: int = 25
+    ) -> dict[str, int] | JobPage:
+        """Count the failed jobs by group; or, with a group, read its jobs, newest first."""
+        if group is None:
+            return self._client.commands.failed()
+        page = self._client.commands.failed_group(group, start, limit)
+        return JobPage(page.total, read_jobs(self._client, page.jids))

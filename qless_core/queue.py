@@ -1,0 +1,279 @@
+"""`client.queues["mail"]`: put jobs into a queue, take them out, see and steer it."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any, overload
+
+from qless_core import wire
+from qless_core.errors import BadArgument
+from qless_core.job import Job, jids_of, klass_name_of
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterable
+
+    from qless_core.client import Client
+    from qless_core.records import QueueCounts
+    from qless_core.stats import QueueStats
+
+
+class QueueJobs:
+    """`queue.jobs`: the jids of a queue by state."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self._client = client
+        self._name = name
+
+    def running(self, offset: int = 0, count: int = 25) -> list[str]:
+        """List jobs within their lock, by its end."""
+        return self._client.commands.jobs("running", self._name, offset, count)
+
+    def stalled(self, offset: int = 0, count: int = 25) -> list[str]:
+        """List jobs whose lock ran out."""
+        return self._client.commands.jobs("stalled", self._name, offset, count)
+
+    def scheduled(self, offset: int = 0, count: int = 25) -> list[str]:
+        """List scheduled jobs, the next due first."""
+        return self._client.commands.jobs("scheduled", self._name, offset, count)
+
+    def depends(self, offset: int = 0, count: int = 25) -> list[str]:
+        """List jobs that wait for others."""
+        return self._client.commands.jobs("depends", self._name, offset, count)
+
+    def recurring(self, offset: int = 0, count: int = 25) -> list[str]:
+        """List recurring jobs, the next to run first."""
+        return self._client.commands.jobs("recurring", self._name, offset, count)
+
+
+class Queue:
+    """One queue. It exists from the first job put into it, and needs no creating.
+
+    Attributes:
+        client: the client it belongs to.
+        name: what it is called.
+
+    """
+
+    def __init__(self, client: Client, name: str) -> None:
+        self.client = client
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<Queue {self.name!r}>"
+
+    def __len__(self) -> int:
+        """Count the jobs waiting, running and scheduled."""
+        return self.client.commands.length(self.name)
+
+    def __bool__(self) -> bool:
+        """Be true, as a queue is a queue also while it is empty."""
+        return True
+
+    # Jobs in
+
+    def put(  # noqa: PLR0913  the options of the README, keyword-only
+        self,
+        klass: object,
+        data: Any,  # noqa: ANN401  job data is any JSON
+        *,
+        priority: float | None = None,
+        tags: Iterable[str] | None = None,
+        delay: float = 0,
+        retries: int | None = None,
+        jid: str | None = None,
+        depends: Iterable[str | Job] | None = None,
+    ) -> str:
+        """Put a job.
+
+        Args:
+            klass: the class (or function) that will run it, as an object or as its dotted name.
+            data: what it is to work on: anything that JSON can say.
+            priority: the higher, the sooner it is popped; 0 when not given.
+            tags: texts to find it by.
+            delay: seconds before it may run.
+            retries: how often it may be taken back from a worker before it fails; 5 when not given.
+            jid: what to call it; a job that has this jid is replaced. Made up when not given.
+            depends: jobs that must be complete first.
+
+        Returns:
+            The jid.
+
+        Raises:
+            BadArgument: an argument makes no sense, or the data cannot be said in JSON.
+
+        """
+        return self.client.commands.put(
+            self.client.worker_name,
+            self.name,
+            new_jid() if jid is None else jid,
+            klass_name_of(klass),
+            wire.dumps(data),
+            delay,
+            priority=priority,
+            tags=texts_of("tags", tags),
+            retries=retries,
+            depends=None if depends is None else jids_of(depends),
+        )
+
+    def recur(  # noqa: PLR0913  the options of the README, keyword-only
+        self,
+        klass: object,
+        data: Any,  # noqa: ANN401  job data is any JSON
+        interval: float,
+        *,
+        offset: float = 0,
+        priority: float | None = None,
+        tags: Iterable[str] | None = None,
+        retries: int | None = None,
+        backlog: int | None = None,
+        jid: str | None = None,
+    ) -> str:
+        """Put a job of a class again and again.
+
+        Args:
+            klass: the class (or function) that will run it, as an object or as its dotted name.
+            data: what it is to work on: anything that JSON can say.
+            interval: seconds from one job to the next.
+            offset: seconds before the first.
+            priority: of each job; 0 when not given.
+            tags: of each job.
+            retries: of each job; 0 when not given.
+            backlog: how many missed jobs are made up for; all when 0 or not given.
+            jid: what to call it; a recurring job that has this jid is changed.
+
+        Returns:
+            The jid of the recurring job; its jobs are called `<jid>-<n>`.
+
+        Raises:
+            BadArgument: an argument makes no sense, or the data cannot be said in JSON.
+
+        """
+        return self.client.commands.recur(
+            self.name,
+            new_jid() if jid is None else jid,
+            klass_name_of(klass),
+            wire.dumps(data),
+            interval,
+            offset,
+            priority=priority,
+            tags=texts_of("tags", tags),
+            retries=retries,
+            backlog=backlog,
+        )
+
+    # Jobs out
+
+    @overload
+    def pop(self, count: None = None) -> Job | None: ...
+
+    @overload
+    def pop(self, count: int) -> list[Job]: ...
+
+    def pop(self, count: int | None = None) -> Job | list[Job] | None:
+        """Take the next job, or None when there is none; with a count, a list of up to so many."""
+        worker = self.client.worker_name
+        records = self.client.commands.pop(self.name, worker, 1 if count is None else count)
+        jobs = [Job(self.client, record, worker=worker) for record in records]
+        return _one_or_all(jobs, count)
+
+    @overload
+    def peek(self, count: None = None) -> Job | None: ...
+
+    @overload
+    def peek(self, count: int) -> list[Job]: ...
+
+    def peek(self, count: int | None = None) -> Job | list[Job] | None:
+        """Read what the next pop would take, without taking it."""
+        records = self.client.commands.peek(self.name, 1 if count is None else count)
+        return _one_or_all([Job(self.client, record) for record in records], count)
+
+    # The queue itself
+
+    @property
+    def jobs(self) -> QueueJobs:
+        """The jids of the queue by state."""
+        return QueueJobs(self.client, self.name)
+
+    @property
+    def counts(self) -> QueueCounts:
+        """How many jobs are in each state, now."""
+        return self.client.commands.queue(self.name)
+
+    def stats(self, day: float | dt.date | dt.datetime | None = None) -> QueueStats:
+        """Read the statistics of a day, a date or any moment of it; today's when not given."""
+        return self.client.stats.get(self.name, day)
+
+    @property
+    def heartbeat(self) -> float:
+        """Seconds that its jobs are locked for; assign to set them, delete to go by all queues'."""
+        config = self.client.config
+        own = config.get(f"{self.name}-heartbeat")
+        return float(own if own is not None else config["heartbeat"])
+
+    @heartbeat.setter
+    def heartbeat(self, seconds: float) -> None:
+        self.client.config[f"{self.name}-heartbeat"] = seconds
+
+    @heartbeat.deleter
+    def heartbeat(self) -> None:
+        del self.client.config[f"{self.name}-heartbeat"]
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether pops take nothing from it."""
+        return self.counts.paused
+
+    def pause(self) -> None:
+        """Let no pop take anything; jobs that run go on."""
+        self.client.commands.pause(self.name)
+
+    def unpause(self) -> None:
+        """Let pops take jobs again."""
+        self.client.commands.unpause(self.name)
+
+    def forget(self) -> None:
+        """Take its name off the list of known queues; the next put brings it back."""
+        self.client.commands.queue_forget(self.name)
+
+
+class Queues:
+    """`client.queues`: every queue."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def __getitem__(self, name: str) -> Queue:
+        return Queue(self._client, name)
+
+    @property
+    def counts(self) -> list[QueueCounts]:
+        """How many jobs each known queue has in each state, now."""
+        return self._client.commands.queues()
+
+
+def new_jid() -> str:
+    """Make up a jid that nothing else has."""
+    return uuid.uuid4().hex
+
+
+def texts_of(what: str, values: Iterable[str] | None) -> list[str] | None:
+    """List texts that are given in any iterable.
+
+    Raises:
+        BadArgument: one text was given where several are meant, or something that is no text.
+
+    """
+    if values is None:
+        return None
+    listed = [values] if isinstance(values, str) else list(values)
+    if isinstance(values, str) or not all(isinstance(value, str) for value in listed):
+        problem = f"{what} must be a list of texts, got {values!r}"
+        raise BadArgument(problem)
+    return listed
+
+
+def _one_or_all(jobs: list[Job], count: int | None) -> Job | list[Job] | None:
+    if count is None:
+        return jobs[0] if jobs else None
+    return jobs

@@ -1,0 +1,323 @@
+"""What the script answers, as typed records: one frozen dataclass for each shape of reply.
+
+Read tolerantly: data that other clients or older versions wrote may lack fields or hold odd ones,
+and must still be shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+from qless_core import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_EMPTY: Mapping[str, Any] = {}
+
+
+def text(value: Any) -> str:  # noqa: ANN401  any part of a reply
+    """Give text where text is meant; "" for what is missing."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None or value is False else str(value)
+
+
+def number(value: Any) -> float:  # noqa: ANN401  any part of a reply
+    """Give a number where one is meant; 0 for what is missing or is none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return 0.0
+
+
+def whole(value: Any) -> int:  # noqa: ANN401  any part of a reply
+    """Give a whole number where one is meant; 0 for what is missing or is none."""
+    try:
+        return int(value)
+    except (OverflowError, TypeError, ValueError):
+        return whole(number(value)) if isinstance(value, str) and value.strip() else 0
+
+
+def texts(value: Any) -> tuple[str, ...]:  # noqa: ANN401  any part of a reply
+    """Give a tuple of texts where a list of names is meant."""
+    return tuple(text(item) for item in wire.as_list(value))
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryItem:
+    """One thing that happened to a job.
+
+    Attributes:
+        what: `put`, `popped`, `failed`, `timed-out`, `done` or what a `log` said.
+        when: epoch seconds, whole.
+        details: what came with it: `q`, `worker`, `group` or the data of a `log`.
+
+    """
+
+    what: str
+    when: int
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_reply(cls, item: Any) -> Self:  # noqa: ANN401  any part of a reply
+        """Read an item of the list `history` of a job."""
+        item = item if isinstance(item, dict) else {"what": text(item)}
+        details = {name: entry for name, entry in item.items() if name not in ("what", "when")}
+        return cls(text(item.get("what")), whole(item.get("when")), details)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a job failed last.
+
+    Attributes:
+        group: what kind of failure it is.
+        message: what happened, usually a traceback.
+        when: epoch seconds, whole.
+        worker: who held the job; "" when its lock ran out for good.
+
+    """
+
+    group: str
+    message: str
+    when: int
+    worker: str
+
+    @classmethod
+    def from_reply(cls, value: Any) -> Self | None:  # noqa: ANN401  any part of a reply
+        """Read the object `failure` of a job; None when it never failed."""
+        if not isinstance(value, dict) or not value:
+            return None
+        return cls(
+            group=text(value.get("group")),
+            message=text(value.get("message")),
+            when=whole(value.get("when")),
+            worker=text(value.get("worker")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """A job as the script tells it; `data` is the JSON text, byte for byte as it is stored."""
+
+    jid: str
+    klass: str
+    data: str
+    queue: str = ""
+    state: str = ""
+    worker: str = ""
+    tracked: bool = False
+    priority: float = 0
+    expires: float = 0
+    retries: int = 0
+    remaining: int = 0
+    tags: tuple[str, ...] = ()
+    history: tuple[HistoryItem, ...] = ()
+    failure: Failure | None = None
+    spawned_from_jid: str | None = None
+    dependents: tuple[str, ...] = ()
+    dependencies: tuple[str, ...] = ()
+    throttles: tuple[str, ...] = ()
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read one job of a reply."""
+        return cls(
+            jid=text(reply.get("jid")),
+            klass=text(reply.get("klass")),
+            data=text(reply.get("data")),
+            queue=text(reply.get("queue")),
+            state=text(reply.get("state")),
+            worker=text(reply.get("worker")),
+            tracked=bool(reply.get("tracked")),
+            priority=_shortest(number(reply.get("priority"))),
+            expires=number(reply.get("expires")),
+            retries=whole(reply.get("retries")),
+            remaining=whole(reply.get("remaining")),
+            tags=texts(reply.get("tags")),
+            history=tuple(map(HistoryItem.from_reply, wire.as_list(reply.get("history")))),
+            failure=Failure.from_reply(reply.get("failure")),
+            spawned_from_jid=text(reply.get("spawned_from_jid")) or None,
+            dependents=texts(reply.get("dependents")),
+            dependencies=texts(reply.get("dependencies")),
+            throttles=texts(reply.get("throttles")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RecurringRecord:
+    """A recurring job as the script tells it; `data` is the JSON text its children get."""
+
+    jid: str
+    klass: str
+    data: str
+    queue: str = ""
+    state: str = "recur"
+    priority: float = 0
+    interval: float = 0
+    retries: int = 0
+    count: int = 0
+    tags: tuple[str, ...] = ()
+    backlog: int = 0
+    throttles: tuple[str, ...] = ()
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `recur.get`."""
+        return cls(
+            jid=text(reply.get("jid")),
+            klass=text(reply.get("klass")),
+            data=text(reply.get("data")),
+            queue=text(reply.get("queue")),
+            state=text(reply.get("state")),
+            priority=_shortest(number(reply.get("priority"))),
+            interval=_shortest(number(reply.get("interval"))),
+            retries=whole(reply.get("retries")),
+            count=whole(reply.get("count")),
+            tags=texts(reply.get("tags")),
+            backlog=whole(reply.get("backlog")),
+            throttles=texts(reply.get("throttles")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class QueueCounts:
+    """How many jobs of a queue are in each state, as a pop would find them now."""
+
+    name: str
+    waiting: int = 0
+    running: int = 0
+    stalled: int = 0
+    scheduled: int = 0
+    depends: int = 0
+    recurring: int = 0
+    throttled: int = 0
+    paused: bool = False
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read one queue of the reply of `queues`."""
+        return cls(
+            name=text(reply.get("name")),
+            waiting=whole(reply.get("waiting")),
+            running=whole(reply.get("running")),
+            stalled=whole(reply.get("stalled")),
+            scheduled=whole(reply.get("scheduled")),
+            depends=whole(reply.get("depends")),
+            recurring=whole(reply.get("recurring")),
+            throttled=whole(reply.get("throttled")),
+            paused=bool(reply.get("paused")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class JidPage:
+    """Some of many jids, and how many there are in all."""
+
+    total: int
+    jids: tuple[str, ...]
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `failed` with a group, or of `tag get`."""
+        return cls(whole(reply.get("total")), texts(reply.get("jobs")))
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedRecord:
+    """The tracked jobs, and the jids of those that are gone."""
+
+    jobs: tuple[JobRecord, ...]
+    expired: tuple[str, ...]
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `track` without arguments."""
+        jobs = wire.as_list(reply.get("jobs"))
+        return cls(tuple(map(JobRecord.from_reply, jobs)), texts(reply.get("expired")))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCounts:
+    """How many jobs a worker holds, and with how many of them it is late."""
+
+    name: str
+    jobs: int = 0
+    stalled: int = 0
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read one worker of the reply of `workers`."""
+        stalled = reply.get("stalled")
+        return cls(text(reply.get("name")), whole(reply.get("jobs")), whole(stalled))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerJobs:
+    """The jids a worker holds: those within their lock, and those whose lock ran out."""
+
+    jobs: tuple[str, ...] = ()
+    stalled: tuple[str, ...] = ()
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `workers` with a name."""
+        return cls(texts(reply.get("jobs")), texts(reply.get("stalled")))
+
+
+@dataclass(frozen=True, slots=True)
+class TimingRecord:
+    """How long jobs waited, or ran: seconds, and a histogram of 148 bins."""
+
+    count: int = 0
+    mean: float = 0
+    std: float = 0
+    histogram: tuple[int, ...] = ()
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read `wait` or `run` of the reply of `stats`."""
+        return cls(
+            count=whole(reply.get("count")),
+            mean=number(reply.get("mean")),
+            std=number(reply.get("std")),
+            histogram=tuple(whole(bin_) for bin_ in wire.as_list(reply.get("histogram"))),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StatsRecord:
+    """What happened in a queue on one day.
+
+    Attributes:
+        retries: jobs that were taken back from a worker or retried.
+        failures: times that a job failed.
+        failed: jobs that failed on that day and are failed still.
+        wait: from put to pop.
+        run: from pop to complete.
+
+    """
+
+    retries: int
+    failures: int
+    failed: int
+    wait: TimingRecord
+    run: TimingRecord
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `stats`."""
+        return cls(
+            retries=whole(reply.get("retries")),
+            failures=whole(reply.get("failures")),
+            failed=whole(reply.get("failed")),
+            wait=TimingRecord.from_reply(reply.get("wait") or _EMPTY),
+            run=TimingRecord.from_reply(reply.get("run") or _EMPTY),
+        )
+
+
+def _shortest(value: float) -> int | float:
+    """Give a number as an int where it is whole, so that it prints as it was put."""
+    return int(value) if value.is_integer() else value

@@ -1,0 +1,195 @@
+"""A recurring job: it puts a job of its own kind into its queue again and again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from qless_core import wire
+from qless_core.errors import MalformedData
+
+if TYPE_CHECKING:
+    from qless_core.client import Client
+    from qless_core.records import RecurringRecord
+
+
+class RecurringJob:
+    """A recurring job: a snapshot, and the verbs that change it in Redis.
+
+    Assigning to `priority`, `interval`, `retries`, `backlog`, `data` and `klass_name` changes one
+    thing; `update` changes several at once.
+
+    Attributes:
+        client: the client that read it.
+        record: the snapshot, as the script told it.
+
+    """
+
+    def __init__(self, client: Client, record: RecurringRecord) -> None:
+        self.client = client
+        self.record = record
+
+    def __repr__(self) -> str:
+        every = f"every {self.interval:g} s"
+        return f"<RecurringJob {self.jid} {self.klass_name} {every} in {self.queue_name!r}>"
+
+    @property
+    def jid(self) -> str:
+        """What it is called; its children are called `<jid>-<n>`."""
+        return self.record.jid
+
+    @property
+    def state(self) -> str:
+        """The word `recur`."""
+        return self.record.state
+
+    @property
+    def queue_name(self) -> str:
+        """The queue that its children go into."""
+        return self.record.queue
+
+    @property
+    def tags(self) -> list[str]:
+        """The tags that its children get."""
+        return list(self.record.tags)
+
+    @property
+    def count(self) -> int:
+        """How many children it had."""
+        return self.record.count
+
+    @property
+    def raw_data(self) -> str:
+        """The JSON text of the data, as it is stored."""
+        return self.record.data
+
+    @property
+    def klass_name(self) -> str:
+        """The class that runs its children; assigning changes it in Redis too."""
+        return self.record.klass
+
+    @klass_name.setter
+    def klass_name(self, klass: str) -> None:
+        self.update(klass=klass)
+
+    @property
+    def priority(self) -> float:
+        """The priority that its children get; assigning changes it in Redis too."""
+        return self.record.priority
+
+    @priority.setter
+    def priority(self, priority: float) -> None:
+        self.update(priority=priority)
+
+    @property
+    def interval(self) -> float:
+        """Seconds from child to child; assigning moves the next run by the difference."""
+        return self.record.interval
+
+    @interval.setter
+    def interval(self, interval: float) -> None:
+        self.update(interval=interval)
+
+    @property
+    def retries(self) -> int:
+        """The retries that its children get; assigning changes them in Redis too."""
+        return self.record.retries
+
+    @retries.setter
+    def retries(self, retries: int) -> None:
+        self.update(retries=retries)
+
+    @property
+    def backlog(self) -> int:
+        """How many missed runs are made up for; 0 for all. Assigning changes it in Redis too."""
+        return self.record.backlog
+
+    @backlog.setter
+    def backlog(self, backlog: int) -> None:
+        self.update(backlog=backlog)
+
+    @property
+    def data(self) -> Any:  # noqa: ANN401  job data is any JSON
+        """What its children are to work on; assigning changes it in Redis, changing it does not.
+
+        Raises:
+            MalformedData: what Redis holds is not JSON.
+
+        """
+        try:
+            return wire.loads(self.record.data)
+        except json.JSONDecodeError as error:
+            raise MalformedData(self.jid) from error
+
+    @data.setter
+    def data(self, data: Any) -> None:  # noqa: ANN401  job data is any JSON
+        self._update(data=wire.dumps(data))
+
+    def update(
+        self,
+        *,
+        priority: float | None = None,
+        interval: float | None = None,
+        retries: int | None = None,
+        backlog: int | None = None,
+        klass: str | None = None,
+        queue: str | None = None,
+    ) -> None:
+        """Change what is given, at once; `data` is changed by assigning.
+
+        Raises:
+            BadArgument: an interval of nothing, or another value that makes no sense.
+            RecurringJobNotFound: it is gone.
+
+        """
+        self._update(
+            priority=priority,
+            interval=interval,
+            retries=retries,
+            backlog=backlog,
+            klass=klass,
+            queue=queue,
+        )
+
+    def move(self, queue: str) -> None:
+        """Let its children go into another queue.
+
+        Raises:
+            RecurringJobNotFound: it is gone.
+
+        """
+        self._update(queue=queue)
+
+    def tag(self, *tags: str) -> list[str]:
+        """Add tags to those that its children get; answers all of them.
+
+        Raises:
+            RecurringJobNotFound: it is gone.
+
+        """
+        found = self.client.commands.recur_tag(self.jid, *tags) if tags else self.tags
+        self.record = replace(self.record, tags=tuple(found))
+        return found
+
+    def untag(self, *tags: str) -> list[str]:
+        """Remove tags from those that its children get; answers the rest.
+
+        Raises:
+            RecurringJobNotFound: it is gone.
+
+        """
+        found = self.client.commands.recur_untag(self.jid, *tags) if tags else self.tags
+        self.record = replace(self.record, tags=tuple(found))
+        return found
+
+    def cancel(self) -> None:
+        """End it; its children stay."""
+        self.client.commands.unrecur(self.jid)
+
+    def _update(self, *, interval: float | None = None, **changes: Any) -> None:  # noqa: ANN401  fields
+        self.client.commands.recur_update(self.jid, interval_s=interval, **changes)
+        if interval is not None:
+            changes["interval"] = interval
+        given = {name: value for name, value in changes.items() if value is not None}
+        self.record = replace(self.record, **given)

@@ -1,0 +1,28 @@
+"""`client.tags`: which tags there are, and which jobs carry them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qless_core.client import Client
+    from qless_core.records import JidPage
+
+
+class Tags:
+    """The tags of every job."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def __call__(self, offset: int = 0, count: int = 100) -> list[str]:
+        """List the tags used more than once, most used first."""
+        return self.top(offset, count)
+
+    def top(self, offset: int = 0, count: int = 100) -> list[str]:
+        """List the tags used more than once, most used first."""
+        return self._client.commands.tag_top(offset, count)
+
+    def jids(self, tag: str, offset: int = 0, count: int = 25) -> JidPage:
+        """List the jids that carry a tag, and say how many there are."""
+        return self._client.commands.tag_get(tag, offset, count)
