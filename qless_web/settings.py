@@ -275,6 +275,10 @@ class Settings:
         )
         return f"Settings({', '.join(shown)})"
 
+    def values(self) -> dict[str, object]:
+        """Return every setting by name, as `build` takes them."""
+        return {setting.name: getattr(self, setting.name) for setting in SETTINGS}
+
     @classmethod
     def build(cls, **given: object) -> Self:
         """Make settings from keywords; values may be text.

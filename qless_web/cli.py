@@ -1,0 +1,198 @@
+"""`qless-web`: starts the console, says whether it runs, stops it.
+
+Every setting is a flag and an environment variable; a flag wins.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from qless_core.clock import Clock
+from qless_web.process.backing import backing
+from qless_web.process.daemon import daemonize
+from qless_web.process.errors import StartError
+from qless_web.process.listening import address_of, listen
+from qless_web.process.pidfile import PidFile
+from qless_web.process.serving import serve
+from qless_web.settings import SETTINGS, SettingError, Settings, masked, state_folder
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Iterator, Sequence
+
+    from qless_web.process.daemon import Readiness
+
+#: Exit codes: could not start or stop; wrong usage; asked about a console that does not run.
+FAILED, USAGE, NOT_RUNNING = 1, 2, 3
+#: Seconds that `--kill` waits for the console to finish what it is doing.
+KILL_TIMEOUT_S = 15.0
+
+
+def main(argv: Sequence[str] | None = None) -> NoReturn:
+    """Run the command.
+
+    Raises:
+        SystemExit: always; 0 when it did what was asked.
+
+    """
+    try:
+        code = _order(vars(_parser().parse_args(argv)))
+    except SettingError as error:
+        code = _complain(error, USAGE)
+    except StartError as error:
+        code = _complain(error, FAILED)
+    except KeyboardInterrupt:
+        code = 128 + signal.SIGINT
+    sys.exit(code)
+
+
+def _complain(error: Exception, code: int) -> int:
+    sys.stderr.write(f"qless-web: {error}\n")
+    return code
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="qless-web",
+        description="The console of qless: see the jobs in a Redis, and mend them.",
+        epilog="Each setting is also an environment variable: --page-size is QLESS_WEB_PAGE_SIZE.",
+        argument_default=argparse.SUPPRESS,
+        allow_abbrev=False,
+    )
+    order = parser.add_mutually_exclusive_group()
+    order.add_argument("-S", "--status", action="store_true", help="say whether it runs")
+    order.add_argument("-K", "--kill", action="store_true", help="stop the one that runs")
+    order.add_argument("--version", action="version", version=_version())
+    for setting in SETTINGS:
+        names = [f"-{setting.letter}"] if setting.letter else []
+        options: dict[str, Any] = {"metavar": setting.name.rsplit("_", 1)[-1].upper()}
+        if setting.is_switch:
+            options = {"action": argparse.BooleanOptionalAction}
+        elif setting.name == "embedded":
+            options = {"nargs": "?", "const": "yes", "metavar": "FOLDER"}
+        text = setting.help.replace("%", "%%")
+        parser.add_argument(*names, setting.flag, dest=setting.name, help=text, **options)
+    return parser
+
+
+def _version() -> str:
+    try:
+        return f"qless-web {version('qless')}"
+    except PackageNotFoundError:
+        return "qless-web from a checkout"
+
+
+def _order(given: dict[str, Any]) -> int:
+    status, kill = given.pop("status", False), given.pop("kill", False)
+    settings = _absolute(Settings.from_env(**given))
+    if status:
+        return _status(_pid_file(settings))
+    if kill:
+        return _kill(_pid_file(settings))
+    for other in ("demo", "embedded"):
+        if given.get(other) and "redis_url" in given:
+            message = f"--{other} brings a Redis of its own: leave out --redis-url, or --{other}"
+            raise SettingError(message)
+    if settings.live_max_streams >= settings.threads:
+        message = (
+            f"live_max_streams ({settings.live_max_streams}) must be below threads "
+            f"({settings.threads}): live pages would leave no thread for the others"
+        )
+        raise SettingError(message)
+    return _start(settings)
+
+
+def _absolute(settings: Settings) -> Settings:
+    """Make every path absolute: a daemon leaves the folder it was started in."""
+    paths = {
+        name: place.absolute()
+        for name in ("embedded", "pid_file", "log_file")
+        if (place := getattr(settings, name)) is not None
+    }
+    log = settings.access_log
+    if log and log != "-":
+        paths["access_log"] = os.path.abspath(log)  # noqa: PTH100 - a text, as the setting is
+    return replace(settings, **paths)
+
+
+def _pid_file(settings: Settings) -> PidFile:
+    return PidFile(settings.pid_file or state_folder() / f"qless-web-{settings.port}.pid")
+
+
+def _status(pid_file: PidFile) -> int:
+    pid = pid_file.holder()
+    _say("not running" if pid is None else f"running (pid {pid})")
+    return NOT_RUNNING if pid is None else 0
+
+
+def _kill(pid_file: PidFile) -> int:
+    pid = pid_file.holder()
+    if not pid:
+        _say("not running")
+        return NOT_RUNNING
+    clock = Clock()
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+    deadline = clock.monotonic() + KILL_TIMEOUT_S
+    while pid_file.holder() is not None:
+        if clock.monotonic() > deadline:
+            message = f"process {pid} did not stop within {KILL_TIMEOUT_S:.0f} seconds"
+            raise StartError(message)
+        clock.wait(0.05)
+    _say(f"stopped (pid {pid})")
+    return 0
+
+
+def _start(settings: Settings) -> int:
+    if settings.port and (pid := _pid_file(settings).holder()) is not None:
+        message = f"already running on port {settings.port} (pid {pid})"
+        raise StartError(message)
+    listener = listen(settings)
+    settings = replace(settings, port=listener.getsockname()[1])
+    if settings.foreground:
+        with _named(_pid_file(settings) if settings.pid_file else None):
+            _run(settings, listener, _say)
+        return 0
+    pid_file = _pid_file(settings).take()
+    log = settings.log_file or state_folder() / f"qless-web-{settings.port}.log"
+
+    def run(readiness: Readiness) -> None:
+        with _named(pid_file):
+            _run(settings, listener, readiness.up)
+
+    _say(daemonize(run, log))
+    return 0
+
+
+@contextlib.contextmanager
+def _named(pid_file: PidFile | None) -> Iterator[None]:
+    """Name this process in the pid file for as long as it serves."""
+    if pid_file is None:
+        yield
+        return
+    pid_file.take().write()
+    try:
+        yield
+    finally:
+        pid_file.release()
+
+
+def _run(settings: Settings, listener: socket.socket, say: Callable[[str], None]) -> None:
+    with backing(settings) as ours:
+        lines = [
+            f"qless-web serves {address_of(listener, ours.prefix)} (pid {os.getpid()})",
+            f"jobs are in {masked(ours.redis_url)}",
+        ]
+        serve(ours, listener, up=lambda: say("\n".join(lines)))

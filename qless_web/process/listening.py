@@ -1,0 +1,58 @@
+"""The port, taken before anything else, so that a port in use is one sentence on the terminal."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from typing import TYPE_CHECKING
+
+from qless_web.process.errors import StartError
+from qless_web.settings import SettingError
+
+if TYPE_CHECKING:
+    from qless_web.settings import Settings
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Return a socket bound to the host and port of the settings.
+
+    Raises:
+        SettingError: the host is not this machine's own, and nobody said that it may be.
+        StartError: the host is not known, or the port is taken.
+
+    """
+    family, address = _resolve(settings.host, settings.port)
+    if not settings.allow_anonymous and not ipaddress.ip_address(address[0]).is_loopback:
+        message = (
+            f"{settings.host} is not a loopback address and there is no sign-in: whoever reaches "
+            "the port could change every job; say --allow-anonymous if that is meant"
+        )
+        raise SettingError(message)
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        message = f"port {settings.port} of {settings.host} cannot be used: {error.strerror}"
+        raise StartError(message) from error
+    return listener
+
+
+def address_of(listener: socket.socket, prefix: str) -> str:
+    """Return the address a browser opens, as http://127.0.0.1:5678/."""
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}{prefix}/"
+
+
+def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        message = f"the host {host} is not known: {error.strerror}"
+        raise StartError(message) from error
+    # A name may stand for an IPv4 and an IPv6 address; browsers and proxies expect the former.
+    found.sort(key=lambda entry: entry[0] != socket.AF_INET)
+    family, _, _, _, address = found[0]
+    return family, (str(address[0]), int(address[1]))

@@ -1,0 +1,106 @@
+"""The file that names the running console.
+
+Its lock, not its content, says whether one runs: the system drops the lock whenever the process
+ends, so a file left by a killed console is never mistaken for a live one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from typing import TYPE_CHECKING
+
+from qless_web.process.errors import StartError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Self
+
+
+class PidFile:
+    """A pid file, taken before the fork, written after it, released by the process it names."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor = -1
+        self._owner = 0
+
+    def holder(self) -> int | None:
+        """Return the pid of the console that holds the file, or None when none does.
+
+        Raises:
+            StartError: the file cannot be read.
+
+        """
+        try:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            message = f"the pid file {self.path} cannot be read: {error.strerror}"
+            raise StartError(message) from error
+        try:
+            return None if _lock(descriptor) else _number(os.read(descriptor, 32))
+        finally:
+            os.close(descriptor)
+
+    def take(self) -> Self:
+        """Hold the file from now on, here and in every process forked from here.
+
+        Raises:
+            StartError: another console holds it, or it cannot be made.
+
+        """
+        while self._descriptor < 0:
+            descriptor = self._open()
+            if not _lock(descriptor):
+                pid = _number(os.read(descriptor, 32))
+                os.close(descriptor)
+                message = f"already running (pid {pid}, {self.path})"
+                raise StartError(message)
+            if _is_at(self.path, descriptor):
+                self._descriptor = descriptor
+            else:  # the one that held it removed it just now
+                os.close(descriptor)
+        return self
+
+    def write(self) -> None:
+        """Name the calling process in the file."""
+        self._owner = os.getpid()
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, f"{self._owner}\n".encode(), 0)
+
+    def release(self) -> None:
+        """Remove the file, when the calling process is the one it names."""
+        if self._owner == os.getpid():
+            self.path.unlink(missing_ok=True)
+            os.close(self._descriptor)
+            self._owner, self._descriptor = 0, -1
+
+    def _open(self) -> int:
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            message = f"the pid file {self.path} cannot be made: {error.strerror}"
+            raise StartError(message) from error
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _number(text: bytes) -> int:
+    """Read a pid; 0 while its process has not yet written it."""
+    return int(text) if text.strip().isdigit() else 0

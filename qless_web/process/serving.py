@@ -1,0 +1,119 @@
+"""gunicorn, run from inside: what it is told, and how its workers end.
+
+A worker of kind gthread serves each request on a thread of its own, open event streams too. Told
+to stop, gunicorn would wait for the streams until its patience ends, so the worker closes the hub
+that feeds them first.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has none
+
+from qless_web.app import create_app
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+    from types import FrameType
+
+    from flask import Flask
+
+    from qless_web.settings import Settings
+
+#: Seconds a stopping worker gives requests to finish.
+GRACE_S = 5
+#: Seconds without a sign of life after which a worker is replaced.
+STUCK_S = 60
+#: Bytes of a request line: room for the longest names that come as links.
+LONGEST_LINE = 8190
+
+
+def serve(settings: Settings, listener: socket.socket, *, up: Callable[[], None]) -> None:
+    """Serve until told to stop; the first worker calls `up` once it answers.
+
+    Raises:
+        SystemExit: always, as gunicorn ends itself and its workers so.
+
+    """
+    _Server(settings, listener.detach(), up).run()
+
+
+class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
+    """The console as gunicorn wants it: a configuration and a way to load the application."""
+
+    def __init__(self, settings: Settings, descriptor: int, up: Callable[[], None]) -> None:
+        self._settings = settings
+        self._descriptor = descriptor
+        self._up = up
+        self._console: Flask | None = None
+        super().__init__()
+
+    def load_config(self) -> None:
+        memory = Path("/dev/shm")  # noqa: S108 - gunicorn makes its own files there, privately
+        options: dict[str, Any] = {
+            "bind": f"fd://{self._descriptor}",
+            "worker_class": "gthread",
+            "threads": self._settings.threads,
+            "graceful_timeout": GRACE_S,
+            "timeout": STUCK_S,
+            "limit_request_line": LONGEST_LINE,
+            "proc_name": "qless-web",
+            "loglevel": "warning",
+            "accesslog": self._settings.access_log or None,
+            # gunicorn believes X-Forwarded headers from this machine; `proxy_hops` decides here.
+            "forwarded_allow_ips": "",
+            # Its control socket would be shared by every gunicorn of this user.
+            "control_socket_disable": True,
+            "worker_tmp_dir": str(memory) if memory.is_dir() else None,
+            "when_ready": self._when_ready,
+            "post_worker_init": self._post_worker_init,
+        }
+        for name, value in options.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Flask:
+        self._console = create_app(None, **self._settings.values())
+        return self._console
+
+    def _when_ready(self, arbiter: Any) -> None:  # noqa: ANN401 - the base has no types
+        if self._settings.foreground:
+            # A closed terminal means stop; gunicorn alone would reload and live on.
+            signal.signal(signal.SIGHUP, lambda *_: arbiter.signal(signal.SIGTERM, None))
+
+    def _post_worker_init(self, worker: Any) -> None:  # noqa: ANN401 - the base has no types
+        ending = _Ending(self._console)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+            ending.precede(number)
+        if worker.age == 1:
+            self._up()
+
+
+class _Ending:
+    """Closes the hub once, whichever signal comes first, then lets gunicorn's handler go on."""
+
+    def __init__(self, console: Flask | None) -> None:
+        self._console = console
+        self._begun = False
+
+    def precede(self, number: signal.Signals) -> None:
+        following = signal.getsignal(number)
+
+        def handle(received: int, frame: FrameType | None) -> None:
+            self._begin()
+            if callable(following):
+                following(received, frame)
+
+        signal.signal(number, handle)
+
+    def _begin(self) -> None:
+        if self._begun or self._console is None:
+            return
+        self._begun = True
+        hub = self._console.extensions["qless_web"].hub
+        # On a thread: a signal may have come while this one holds what closing waits for.
+        threading.Thread(target=hub.close, name="closing", daemon=True).start()
