@@ -1,0 +1,254 @@
+"""Jobs in lists: what a row says, and what can be done to it in the state it is in.
+
+Each list names the instant that matters in it (`Moment`), and every list of jobs is made here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from qless_web.formatting import duration, head
+from qless_web.presenters.page import Action, Link
+from qless_web.presenters.rows import JobRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qless_core.reads import rows as snapshots
+
+#: The states of a job in the order in which pages show them.
+STATES = ("waiting", "running", "stalled", "scheduled", "depends", "failed", "complete")
+
+#: Which instant a list is about: "put", "due", "lock" (its end), "failed", "completed" or
+#: "tracked"; "state" takes the one that fits the state of each job.
+Moment = Literal["state", "put", "due", "lock", "failed", "completed", "tracked"]
+
+#: The instant that fits a state; a job in another one shows when it was last put.
+_BY_STATE: dict[str, Moment] = {
+    "running": "lock",
+    "stalled": "lock",
+    "scheduled": "due",
+    "failed": "failed",
+    "complete": "completed",
+}
+
+_WORDS: dict[Moment, str] = {
+    "put": "put",
+    "due": "due",
+    "failed": "failed",
+    "completed": "completed",
+    "tracked": "tracked",
+}
+
+#: Characters of a failure's line that a row shows.
+_NOTE = 200
+
+
+def job_link(jid: str) -> Link:
+    """Return the place of a job; the link carries the whole jid."""
+    return Link("jobs.show", {"jid": jid})
+
+
+def queue_link(name: str) -> Link:
+    """Return the place of a queue."""
+    return Link("queues.show", {"queue": name})
+
+
+def worker_link(name: str) -> Link:
+    """Return the place of a worker."""
+    return Link("workers.show", {"worker": name})
+
+
+def group_link(name: str) -> Link:
+    """Return the place of a group of failures."""
+    return Link("failures.group", {"group": name})
+
+
+def tag_link(tag: str) -> Link:
+    """Return the place of a tag."""
+    return Link("tags.show", {"tag": tag})
+
+
+def job_rows(
+    rows: Iterable[snapshots.JobRow],
+    *,
+    moment: Moment = "state",
+    named: bool = False,
+    tracked: bool = False,
+) -> tuple[JobRow, ...]:
+    """Return the rows of a list.
+
+    Args:
+        rows: as read.
+        moment: which instant the list shows.
+        named: whether each row says what its instant is; not needed where the heading says it.
+        tracked: whether all of them are tracked.
+
+    """
+    return tuple(job_row(row, moment=moment, named=named, tracked=tracked) for row in rows)
+
+
+def job_row(
+    row: snapshots.JobRow, *, moment: Moment = "state", named: bool = False, tracked: bool = False
+) -> JobRow:
+    """Return one row; a job that is gone keeps its jid, its link and what the list knows."""
+    shown = _BY_STATE.get(row.state, "put") if moment == "state" else moment
+    return JobRow(
+        jid=row.jid,
+        link=job_link(row.jid),
+        klass=row.klass,
+        state=row.state,
+        queue=row.queue,
+        queue_link=queue_link(row.queue) if row.queue else None,
+        worker=row.worker,
+        worker_link=worker_link(row.worker) if row.worker else None,
+        tags=tuple((tag, tag_link(tag)) for tag in row.tags),
+        priority=row.priority,
+        retries=row.retries,
+        remaining=row.remaining,
+        at=_instant(row, shown),
+        at_word=_word(row, shown) if named else "",
+        note=_note(row),
+        tracked=tracked,
+        gone=row.gone,
+        actions=() if row.gone else job_actions(row.jid, row.state, tracked=tracked),
+    )
+
+
+def _instant(row: snapshots.JobRow, moment: Moment) -> float | None:
+    match moment:
+        case "lock":
+            return row.expires or row.at
+        case "failed":
+            return row.failed_at or row.time
+        case "put":
+            return row.time
+        case "completed":
+            return row.time or row.at
+        case _:
+            return row.at
+
+
+def _word(row: snapshots.JobRow, moment: Moment) -> str:
+    if moment == "lock":
+        return "lock ended" if row.state == "stalled" else "lock ends"
+    return _WORDS.get(moment, "")
+
+
+def _note(row: snapshots.JobRow) -> str:
+    if row.state != "failed" or not row.failure_message:
+        return ""
+    return head(row.failure_message, _NOTE)
+
+
+def job_actions(jid: str, state: str, *, tracked: bool = False) -> tuple[Action, ...]:
+    """Return what fits the state, what mends first and what destroys last."""
+    values = {"jid": jid}
+    retry = Action(text="Retry", link=Link("act.retry_job", values), icon="retry")
+    time_out = Action(
+        text="Time out", link=Link("act.time_out_job", values), icon="stalled", asks=True
+    )
+    move = Action(text="Move", link=Link("act.move_job", values), icon="move", asks=True)
+    rank = Action(text="Priority", link=Link("act.set_priority", values), icon="sort", asks=True)
+    track = (
+        Action(text="Untrack", link=Link("act.untrack_job", values), icon="tracked")
+        if tracked
+        else Action(text="Track", link=Link("act.track_job", values), icon="tracked")
+    )
+    cancel = Action(
+        text="Cancel", link=Link("act.cancel_job", values), icon="cancel", asks=True, danger=True
+    )
+    match state:
+        case "failed":
+            return (retry, move, track, cancel)
+        case "running" | "stalled":
+            return (time_out, move, track, cancel)
+        case "complete":
+            return (move, track)
+        case _:
+            return (move, rank, track, cancel)
+
+
+#: What can be done to ticked rows: text, icon, where its question is, and whether it destroys.
+TickedVerb = tuple[str, str, Link, bool]
+
+_RETRY: TickedVerb = ("Retry", "retry", Link("act.retry_jobs"), False)
+_MOVE: TickedVerb = ("Move", "move", Link("act.move_jobs"), False)
+_CANCEL: TickedVerb = ("Cancel", "cancel", Link("act.cancel_jobs"), True)
+
+
+def ticked_verbs(state: str = "") -> tuple[TickedVerb, ...]:
+    """Return what the ticked rows of a list of one state can be made to do; "" for mixed ones."""
+    if state == "complete":
+        return (_MOVE,)
+    if state in {"failed", ""}:
+        return (_RETRY, _MOVE, _CANCEL)
+    return (_MOVE, _CANCEL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecurringRow:
+    """One recurring job in a list.
+
+    Attributes:
+        every: its interval in words; a dash when none is stored.
+        next_run: when its next job is made, epoch seconds.
+        owed: how many jobs are due by now and not made yet.
+        count: how many were made so far.
+        backlog: how many late ones it makes at most; 0 for all of them.
+        gone: its definition is no longer there.
+
+    """
+
+    jid: str
+    link: Link
+    klass: str
+    every: str
+    next_run: float | None
+    owed: int
+    count: int
+    backlog: int
+    priority: int
+    retries: int | None
+    tags: tuple[tuple[str, Link], ...] = ()
+    gone: bool = False
+    actions: tuple[Action, ...] = ()
+
+
+def recurring_rows(rows: Iterable[snapshots.RecurringRow]) -> tuple[RecurringRow, ...]:
+    """Return the rows of a list of recurring jobs."""
+    return tuple(
+        RecurringRow(
+            jid=row.jid,
+            link=job_link(row.jid),
+            klass=row.klass,
+            every=duration(row.interval),
+            next_run=row.next_run,
+            owed=row.owed,
+            count=row.count,
+            backlog=row.backlog,
+            priority=row.priority,
+            retries=row.retries,
+            tags=tuple((tag, tag_link(tag)) for tag in row.tags),
+            gone=row.gone,
+            actions=() if row.gone else recurring_actions(row.jid),
+        )
+        for row in rows
+    )
+
+
+def recurring_actions(jid: str) -> tuple[Action, ...]:
+    """Return what can be done to a recurring job from a list."""
+    values = {"jid": jid}
+    return (
+        Action(text="Move", link=Link("act.move_job", values), icon="move", asks=True),
+        Action(text="Priority", link=Link("act.set_priority", values), icon="sort", asks=True),
+        Action(
+            text="Cancel",
+            link=Link("act.cancel_job", values),
+            icon="cancel",
+            asks=True,
+            danger=True,
+        ),
+    )
