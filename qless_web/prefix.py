@@ -25,13 +25,10 @@ class Prefix:
         script = environ.get("SCRIPT_NAME", "")
         if script.endswith(self._prefix):
             return self._app(environ, start_response)
-        if path == self._prefix or path == "":
+        if path in {self._prefix, "", "/"}:
             home = Response(status=308, headers={"Location": f"{script}{self._prefix}/"})
             return home(environ, start_response)
         if not path.startswith(f"{self._prefix}/"):
-            if path == "/":
-                home = Response(status=302, headers={"Location": f"{script}{self._prefix}/"})
-                return home(environ, start_response)
             return Response("Nothing here.", 404)(environ, start_response)
         environ["SCRIPT_NAME"] = script + self._prefix
         environ["PATH_INFO"] = path[len(self._prefix) :]

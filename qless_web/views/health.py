@@ -1,4 +1,4 @@
-"""For probes: is this process alive, and can it serve?"""
+"""For probes: whether this process is alive, and whether it can serve."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ def readyz() -> tuple[Response, int]:
     """Say whether the console can serve: by a call of the script, or by what a reader may do."""
     here = current()
     try:
-        reason = here.read() or here.refusal("")
+        now = here.now
+        reason = here.console.rights.reason
         if not reason:
-            here.client.config.get("application")
+            here.client.commands.config_get("application")
     except QlessError as error:
         return jsonify(status="unavailable", tried=here.client.safe_url, because=str(error)), 503
-    return jsonify(status="ready", read_only=reason or None), 200
+    return jsonify(status="ready", redis_time=now, read_only=reason or None), 200
