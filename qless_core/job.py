@@ -89,6 +89,10 @@ class JobData:
         """
         return wire.dumps(self._value) if self.is_changed else self._text
 
+    def forget_changes(self) -> None:
+        """Go back to what the text says."""
+        self._is_read = False
+
     def sent(self, text: str) -> None:
         """Take note that this is what Redis holds now."""
         self._text = text
@@ -496,6 +500,10 @@ class Job:
             raise JobNotFound(self.jid)
         self.record, self._data = record, JobData(record.data)
         return self
+
+    def forget_changes(self) -> None:
+        """Take `data` back to what was received, or last sent."""
+        self._data.forget_changes()
 
     # Within
 

@@ -1,0 +1,3 @@
+"""Processes that run jobs; `client.workers` reads who they are."""
+
+from __future__ import annotations

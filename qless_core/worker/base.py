@@ -1,0 +1,134 @@
+"""What every worker does: reserve a job, perform it, settle it, until told to stop.
+
+A worker outlives its troubles: a lost lock ends the work on that job alone, and while Redis is
+away it waits, ever longer, and then goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from contextlib import suppress
+from threading import Event
+from typing import TYPE_CHECKING, Final
+
+from qless_core.errors import BadArgument, QlessError, RedisUnavailable
+from qless_core.queue import Queue
+from qless_core.worker.performing import attempt, settle
+from qless_core.worker.reserving import Ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from qless_core.client import Client
+    from qless_core.job import Job
+    from qless_core.worker.reserving import Reserver
+
+log = logging.getLogger("qless.worker")
+
+#: Seconds to wait at first when Redis is away, and at most; doubled from one to the other.
+FIRST_WAIT_S: Final = 0.25
+LONGEST_WAIT_S: Final = 15.0
+#: How often the outcome of a job is told before it is given up: some 4 s in all.
+SETTLE_ATTEMPTS: Final = 5
+
+
+class Backoff:
+    """How long to wait before the next attempt: longer each time, and never all at once."""
+
+    def __init__(self) -> None:
+        self._wait = FIRST_WAIT_S
+
+    def next(self) -> float:
+        """Give the seconds to wait: between a half and the whole of what it has come to."""
+        wait, self._wait = self._wait, min(LONGEST_WAIT_S, self._wait * 2)
+        return wait * random.uniform(0.5, 1.0)  # noqa: S311  to spread load, not to keep a secret
+
+    def reset(self) -> None:
+        """Begin anew, after a success."""
+        self._wait = FIRST_WAIT_S
+
+
+class Worker:
+    """What all workers share.
+
+    Args:
+        client: whose queues to work; its `worker_name` holds the jobs.
+        queues: names of queues, or queues.
+        interval: seconds to wait before looking again when there was no job.
+        reserver: makes what takes the next job from some queues; in their order by default.
+
+    Raises:
+        BadArgument: there is no queue to work.
+
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        queues: Iterable[str | Queue],
+        *,
+        interval: float = 60.0,
+        reserver: Callable[[Iterable[Queue]], Reserver] = Ordered,
+    ) -> None:
+        names = [queues] if isinstance(queues, str) else queues
+        found = [queue if isinstance(queue, Queue) else client.queues[queue] for queue in names]
+        if not found:
+            problem = "a worker needs at least one queue"
+            raise BadArgument(problem)
+        self.client = client
+        self.interval = interval
+        self.reserver = reserver(found)
+        self._stop = Event()
+
+    @property
+    def name(self) -> str:
+        """In whose name jobs are held."""
+        return self.client.worker_name
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it was told to stop."""
+        return self._stop.is_set()
+
+    def stop(self) -> None:
+        """Take no more jobs; the one that runs is finished. Any thread may say so."""
+        self._stop.set()
+
+    def step(self) -> Job | None:
+        """Take one job, perform and settle it; answers it, or None when there was none.
+
+        Raises:
+            RedisUnavailable: no job could be taken.
+
+        """
+        job = self.reserver.reserve()
+        if job is not None:
+            self._work(job)
+        return job
+
+    def _work(self, job: Job) -> None:
+        """Perform and settle a job; whatever becomes of it, the worker lives on."""
+        log.info("job %s (%s) from %r begins", job.jid, job.klass_name, job.queue_name)
+        error = attempt(job)
+        backoff = Backoff()
+        for left in reversed(range(SETTLE_ATTEMPTS)):
+            try:
+                settle(job, error)
+            except RedisUnavailable as trouble:
+                if not left:
+                    log.exception("job %s: its outcome could not be told", job.jid)
+                    return
+                log.warning("job %s: its outcome waits: %s", job.jid, trouble)
+                self.client.clock.wait(backoff.next())
+            except QlessError as trouble:
+                log.warning("job %s is no longer ours: %s", job.jid, trouble)
+                return
+            else:
+                log.info("job %s is settled: %s", job.jid, job.state)
+                return
+
+    def _leave(self) -> None:
+        """Take the worker off the list of those at work, if that can be done."""
+        with suppress(QlessError):
+            self.client.workers.deregister(self.name)
