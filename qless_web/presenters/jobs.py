@@ -112,8 +112,13 @@ def job_row(
         note=_note(row),
         tracked=tracked,
         gone=row.gone,
-        actions=() if row.gone else job_actions(row.jid, row.state, tracked=tracked),
+        actions=() if row.gone else job_actions(row.jid, _acting_state(row), tracked=tracked),
     )
+
+
+def _acting_state(row: snapshots.JobRow) -> str:
+    # A job that was timed out by hand is called stalled, but waits: it has no lock left to end.
+    return "waiting" if row.state == "stalled" and row.expires is None else row.state
 
 
 def _instant(row: snapshots.JobRow, moment: Moment) -> float | None:
@@ -147,14 +152,16 @@ def job_actions(jid: str, state: str, *, tracked: bool = False) -> tuple[Action,
     values = {"jid": jid}
     retry = Action(text="Retry", link=Link("act.retry_job", values), icon="retry")
     time_out = Action(
-        text="Time out", link=Link("act.time_out_job", values), icon="stalled", asks=True
+        text="Time out", link=Link("act.time_out_job", values), icon="timeout", asks=True
     )
     move = Action(text="Move", link=Link("act.move_job", values), icon="move", asks=True)
-    rank = Action(text="Priority", link=Link("act.set_priority", values), icon="sort", asks=True)
+    rank = Action(
+        text="Priority", link=Link("act.set_priority", values), icon="priority", asks=True
+    )
     track = (
-        Action(text="Untrack", link=Link("act.untrack_job", values), icon="tracked")
+        Action(text="Untrack", link=Link("act.untrack_job", values), icon="untrack")
         if tracked
-        else Action(text="Track", link=Link("act.track_job", values), icon="tracked")
+        else Action(text="Track", link=Link("act.track_job", values), icon="track")
     )
     cancel = Action(
         text="Cancel", link=Link("act.cancel_job", values), icon="cancel", asks=True, danger=True
@@ -243,7 +250,7 @@ def recurring_actions(jid: str) -> tuple[Action, ...]:
     values = {"jid": jid}
     return (
         Action(text="Move", link=Link("act.move_job", values), icon="move", asks=True),
-        Action(text="Priority", link=Link("act.set_priority", values), icon="sort", asks=True),
+        Action(text="Priority", link=Link("act.set_priority", values), icon="priority", asks=True),
         Action(
             text="Cancel",
             link=Link("act.cancel_job", values),

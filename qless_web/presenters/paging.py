@@ -1,0 +1,54 @@
+"""Which page of a list was asked for, and what to say when the list is not that long."""
+
+from __future__ import annotations
+
+import re
+
+from qless_core.reads import Slice
+from qless_web.presenters.page import PAGE_SIZE, EmptyState, Link, Pager
+
+_WHOLE = re.compile(r"\s*\+?([0-9]+)\s*", re.ASCII)
+
+#: The last page that can be asked for; lists in Redis do not get this long.
+LAST = 10**9
+
+
+def page_number(text: str | None) -> int:
+    """Read `?page=`: whatever is no whole number from 1 on is the first page.
+
+    >>> [page_number(each) for each in (None, "", "3", "0", "-2", "1.5", "nan", "1e30")]
+    [1, 1, 3, 1, 1, 1, 1, 1]
+    >>> page_number("9" * 5000) == LAST
+    True
+    """
+    found = _WHOLE.fullmatch(text or "")
+    if not found:
+        return 1
+    digits = found[1].lstrip("0")
+    return LAST if len(digits) > len(str(LAST)) else min(max(1, int(digits or "1")), LAST)
+
+
+def part_of(number: int, size: int = PAGE_SIZE) -> Slice:
+    """Return which rows a page shows."""
+    return Slice((number - 1) * size, size)
+
+
+def beyond(pages: Pager, asked: int, noun: str = "list") -> EmptyState | None:
+    """Return what to show in place of the rows of a page after the last; None when there is one.
+
+    Args:
+        pages: the pager, whose number lies within the list.
+        asked: the number that was asked for.
+        noun: what ends, for the sentence.
+
+    """
+    if asked <= pages.pages:
+        return None
+    last: Link = pages.at(pages.pages)
+    return EmptyState(
+        kind="no-match",
+        title=f"There is no page {asked:,}",
+        text=f"The {noun} ends at page {pages.pages:,}. It may have become shorter meanwhile.",
+        link=last,
+        link_text=f"Go to page {pages.pages:,}",
+    )
