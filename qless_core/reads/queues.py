@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from qless_core.reads.plan import Call, Read, Scope, Slice, call, read
 from qless_core.reads.rows import (
@@ -15,10 +16,14 @@ from qless_core.reads.rows import (
     job_rows,
     number,
     recurring_row,
+    whole,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+#: Queues that are counted to put them in an order other than their names'.
+ORDERED_AT_MOST: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +40,22 @@ class QueueSummary:
     paused: bool
     #: Since when the next job to be popped has been waiting (epoch seconds); None when none is.
     next_since: float | None = None
+    #: How often a job of it failed today (UTC).
+    failures_today: int = 0
 
     @property
     def total(self) -> int:
         """Count the jobs of the queue, recurring ones left out."""
         return self.waiting + self.running + self.stalled + self.scheduled + self.depends
+
+
+@dataclass(frozen=True, slots=True)
+class QueueDay:
+    """What a queue did on a day. `start` is its midnight UTC, epoch seconds."""
+
+    start: int
+    completed: int
+    failures: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +69,13 @@ class QueueDetail:
     stats: dict[str, str] = field(default_factory=dict)
     wait: dict[str, str] = field(default_factory=dict)
     run: dict[str, str] = field(default_factory=dict)
+    #: Options as stored: its own, then those of all queues that count where it has none.
     heartbeat: str | None = None
     max_concurrency: str | None = None
+    shared_heartbeat: str | None = None
+    grace_period: str | None = None
+    #: The days that were asked for, oldest first.
+    days: tuple[QueueDay, ...] = ()
 
 
 @read
@@ -66,59 +87,105 @@ def queue_names(scope: Scope) -> Read[tuple[str, ...]]:
 
 @read
 def queue_counts(
-    scope: Scope, part: Slice, *, only: Sequence[str] | None = None
+    scope: Scope,
+    part: Slice,
+    *,
+    only: Sequence[str] | None = None,
+    match: str = "",
+    order: str = "name",
 ) -> Read[Listing[QueueSummary]]:
-    """Count the jobs of each queue, sorted by name, a page at a time."""
+    """Count the jobs of each queue, a page at a time.
+
+    Args:
+        scope: given by `run`.
+        part: which page.
+        only: these queues, in this order, whether known or not.
+        match: keep the queues whose name contains this, in any case.
+        order: `name`, or one of `ORDERS`: most first, then by name. Of more than
+            `ORDERED_AT_MOST` queues the rest follows by name.
+
+    """
     names, paused = yield [
         call("zrange", scope.keys.queues, 0, -1),
         call("smembers", scope.keys.paused_queues),
     ]
-    ordered = sorted(names or ()) if only is None else list(only)
-    shown = list(part.of(ordered))
-    replies = yield [each for name in shown for each in _count_calls(scope, name)]
-    counts = [
-        _summary(name, replies[index * _COUNTS : (index + 1) * _COUNTS], paused or ())
-        for index, name in enumerate(shown)
-    ]
-    next_jids = [
-        (replies[index * _COUNTS + _COUNTS - 1] or [None])[0] for index in range(len(shown))
-    ]
-    times = yield [
-        call("hget", scope.keys.job(jid), "time") for jid in next_jids if jid is not None
-    ]
-    remaining = iter(times)
-    rows = tuple(
-        replace(each, next_since=number(next(remaining)) if jid is not None else None)
-        for each, jid in zip(counts, next_jids, strict=True)
+    wanted = match.casefold()
+    ordered = (
+        sorted(name for name in names or () if wanted in name.casefold())
+        if only is None
+        else list(only)
     )
-    return Listing(rows, len(ordered), part.offset)
+    reach = ORDERED_AT_MOST if order in ORDERS else 0
+    late = Slice(max(part.offset, reach), max(0, part.last + 1 - max(part.offset, reach)))
+    counted = [*ordered[:reach], *late.of(ordered)]
+    replies = yield [each for name in counted for each in _count_calls(scope, name)]
+    by_queue = [replies[index * _COUNTS : (index + 1) * _COUNTS] for index in range(len(counted))]
+    next_jids = [(each[-1] or [None])[0] for each in by_queue]
+    times = iter(
+        (yield [call("hget", scope.keys.job(jid), "time") for jid in next_jids if jid is not None])
+    )
+    rows = [
+        replace(
+            _summary(name, each, paused or ()),
+            next_since=number(next(times)) if jid is not None else None,
+        )
+        for name, each, jid in zip(counted, by_queue, next_jids, strict=True)
+    ]
+    head = sorted(rows[:reach], key=ORDERS[order]) if reach else []
+    shown = [*part.of(head), *rows[reach:]]
+    return Listing(tuple(shown), len(ordered), part.offset)
 
 
 @read
-def queue(scope: Scope, name: str, day: int | None = None) -> Read[QueueDetail]:
-    """Read one queue. `day` is a midnight in epoch seconds, None for today."""
+def queue(scope: Scope, name: str, day: int | None = None, *, days: int = 0) -> Read[QueueDetail]:
+    """Read one queue.
+
+    Args:
+        scope: given by `run`.
+        name: the queue.
+        day: the midnight in epoch seconds of the day to give statistics of, None for today.
+        days: of how many days up to today to give the sums.
+
+    """
     keys = scope.keys
-    known, paused, heartbeat, limit = yield [
+    known, paused, options = yield [
         call("zscore", keys.queues, name),
         call("sismember", keys.paused_queues, name),
-        call("hget", keys.config, f"{name}-heartbeat"),
-        call("hget", keys.config, f"{name}-max-concurrency"),
+        call(
+            "hmget",
+            keys.config,
+            [f"{name}-heartbeat", f"{name}-max-concurrency", "heartbeat", "grace-period"],
+        ),
     ]
-    start = int(scope.now) // 86_400 * 86_400 if day is None else day
-    *counted, stats, wait, run = yield [
+    today = int(scope.now) // _DAY * _DAY
+    start = today if day is None else day
+    starts = [today - _DAY * back for back in reversed(range(days))]
+    replies = yield [
         *_count_calls(scope, name),
         call("hgetall", keys.stats(start, name)),
         call("hgetall", keys.wait(start, name)),
         call("hgetall", keys.run(start, name)),
+        *(call("hget", keys.run(each, name), "total") for each in starts),
+        *(call("hget", keys.stats(each, name), "failures") for each in starts),
     ]
+    stats, wait, run = replies[_COUNTS : _COUNTS + 3]
+    completed = replies[_COUNTS + 3 : _COUNTS + 3 + days]
+    failures = replies[_COUNTS + 3 + days :]
+    heartbeat, limit, shared_heartbeat, grace = options or [None] * 4
     return QueueDetail(
-        counts=_summary(name, counted, (name,) if paused else ()),
+        counts=_summary(name, replies[:_COUNTS], (name,) if paused else ()),
         known=known is not None,
         stats=stats or {},
         wait=wait or {},
         run=run or {},
         heartbeat=heartbeat,
         max_concurrency=limit,
+        shared_heartbeat=shared_heartbeat,
+        grace_period=grace,
+        days=tuple(
+            QueueDay(each, _at_least_0(done), _at_least_0(failed))
+            for each, done, failed in zip(starts, completed, failures, strict=True)
+        ),
     )
 
 
@@ -200,7 +267,9 @@ def _recurring(scope: Scope, name: str, part: Slice) -> Read[Listing[RecurringRo
 
 
 #: How many replies `_count_calls` brings.
-_COUNTS = 8
+_COUNTS = 9
+
+_DAY = 86_400
 
 
 def _count_calls(scope: Scope, name: str) -> list[Call]:
@@ -213,6 +282,7 @@ def _count_calls(scope: Scope, name: str) -> list[Call]:
         call("zcount", keys.scheduled(name), "-inf", now),
         call("zcard", keys.depends(name)),
         call("zcard", keys.recur(name)),
+        call("hget", keys.stats(int(now) // _DAY * _DAY, name), "failures"),
         call("zrevrange", keys.work(name), 0, 0),
     ]
 
@@ -220,7 +290,7 @@ def _count_calls(scope: Scope, name: str) -> list[Call]:
 def _summary(name: str, replies: Sequence[object], paused: Sequence[str]) -> QueueSummary:
     work, locks, expired, scheduled, due, depends, recurring = (
         int(each or 0)  # type: ignore[call-overload]  # counts, or None for a foreign key
-        for each in replies[: _COUNTS - 1]
+        for each in replies[:7]
     )
     return QueueSummary(
         name=name,
@@ -231,4 +301,26 @@ def _summary(name: str, replies: Sequence[object], paused: Sequence[str]) -> Que
         depends=depends,
         recurring=recurring,
         paused=name in paused,
+        failures_today=_at_least_0(replies[7]),
     )
+
+
+def _at_least_0(stored: object) -> int:
+    # Clients in the field take back failures of other queues, and so get below 0.
+    return max(0, whole(stored) or 0)
+
+
+#: What queues can be ordered by, each with the key that puts the most first.
+ORDERS: Final[dict[str, Callable[[QueueSummary], tuple[float, str]]]] = {
+    "waiting": lambda each: (-each.waiting, each.name),
+    "running": lambda each: (-each.running, each.name),
+    "stalled": lambda each: (-each.stalled, each.name),
+    "scheduled": lambda each: (-each.scheduled, each.name),
+    "depends": lambda each: (-each.depends, each.name),
+    "recurring": lambda each: (-each.recurring, each.name),
+    "failures": lambda each: (-each.failures_today, each.name),
+    "oldest": lambda each: (
+        math.inf if each.next_since is None else each.next_since,
+        each.name,
+    ),
+}
