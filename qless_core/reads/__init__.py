@@ -10,7 +10,7 @@ from qless_core.reads.config import settings
 from qless_core.reads.failures import failure_groups, failure_jobs
 from qless_core.reads.frame import frame
 from qless_core.reads.job import anything, data, job
-from qless_core.reads.lists import completed, tagged, tags, tracked
+from qless_core.reads.lists import completed, tagged, tags, tracked, tracked_states
 from qless_core.reads.plan import Plan, Read, Scope, Slice, read, run
 from qless_core.reads.queues import queue, queue_counts, queue_jobs, queue_names
 from qless_core.reads.rows import JobRow, Listing, RecurringRow
@@ -41,6 +41,7 @@ __all__ = [
     "tagged",
     "tags",
     "tracked",
+    "tracked_states",
     "worker",
     "workers",
 ]

@@ -32,6 +32,29 @@ class StateListing(Listing[JobRow]):
     members: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class TrackedStates:
+    """How many tracked jobs are in each state, "" for those that are gone, among the newest."""
+
+    states: dict[str, int]
+    covered: int
+    members: int
+
+
+@read
+def tracked_states(scope: Scope, most: int = 500) -> Read[TrackedStates]:
+    """Count the states of the newest tracked jobs, however many there are."""
+    members, jids = yield [
+        call("zcard", scope.keys.tracked),
+        call("zrevrange", scope.keys.tracked, 0, most - 1),
+    ]
+    replies = yield [
+        call("hmget", scope.keys.job(jid), ["state", "expires", "queue"]) for jid in jids or ()
+    ]
+    states = Counter(_state(reply or [None] * 3, scope.now) for reply in replies)
+    return TrackedStates(dict(states), len(replies), members or 0)
+
+
 @read
 def completed(scope: Scope, part: Slice) -> Read[Listing[JobRow]]:
     """Give completed jobs, newest first, a page at a time."""

@@ -38,14 +38,30 @@ class WorkerDetail:
 
 
 @read
-def workers(scope: Scope, part: Slice) -> Read[Listing[WorkerSummary]]:
-    """Give workers sorted by name, so that rows stay where they are, a page at a time."""
+def workers(
+    scope: Scope, part: Slice, *, match: str = "", alive: bool = False
+) -> Read[Listing[WorkerSummary]]:
+    """Give workers sorted by name, so that rows stay where they are, a page at a time.
+
+    Args:
+        scope: given by `run`.
+        part: which page.
+        match: keep the workers whose name contains this, in any case.
+        alive: leave out those that are gone.
+
+    """
     keys = scope.keys
     found, configured = yield [
         call("zrange", keys.workers, 0, -1, withscores=True),
         call("hget", keys.config, "max-worker-age"),
     ]
-    ordered = sorted((name, float(seen)) for name, seen in found or ())
+    oldest = scope.now - (number(configured) or _MAX_WORKER_AGE)
+    wanted = match.casefold()
+    ordered = sorted(
+        (name, float(seen))
+        for name, seen in found or ()
+        if wanted in name.casefold() and not (alive and float(seen) < oldest)
+    )
     shown = part.of(ordered)
     replies = yield [
         each
@@ -60,7 +76,6 @@ def workers(scope: Scope, part: Slice) -> Read[Listing[WorkerSummary]]:
     queues = iter(
         (yield [call("hget", keys.job(jid), "queue") for sample in samples for jid in sample])
     )
-    oldest = scope.now - (number(configured) or _MAX_WORKER_AGE)
     rows = tuple(
         WorkerSummary(
             name=name,
