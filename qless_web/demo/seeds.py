@@ -1,0 +1,320 @@
+"""What the made-up shop looks like before its workers begin: two days of history, and a present.
+
+History is made by giving the commands times of the past, so that waits, runs, retries and
+statistics are those of a shop that was busy, and none of it takes longer than the calls.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from functools import partial
+from random import Random
+from typing import TYPE_CHECKING, Self
+
+from qless_core.client import Client
+from qless_core.clock import Clock
+from qless_web.demo.catalog import (
+    BY_QUEUE,
+    KINDS,
+    STAGES,
+    TROUBLES,
+    delivery,
+    letter,
+    order,
+    picture,
+    product,
+    report,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qless_core.job import Job
+    from qless_web.demo.catalog import Kind, Trouble
+
+#: How far back history goes, in seconds.
+PAST_S = 2 * 86_400.0
+#: How many jobs have run well before the shop opens.
+DONE = 140
+#: How many have used up their retries.
+EXHAUSTED = 5
+#: What part of them carries a special tag, and what part of the good ones took two attempts.
+SPECIAL, BUMPY = 0.2, 0.1
+#: Options set so that hours of demo stay small and the config page has something to show.
+OPTIONS = {
+    "jobs-history-count": 2000,
+    "exports-heartbeat": 3600,
+    "grace-period": 15,
+    "thumbnails-max-concurrency": 3,
+}
+#: Who worked at what; everything else was done by the shop's own workers.
+HANDS = {"exports": "reports-1-771", "thumbnails": "media-1-884", "video": "media-2-885"}
+
+
+def plant(url: str, namespace: str = "ql:", *, seed: int = 5678) -> None:
+    """Fill an empty Redis with the shop.
+
+    Raises:
+        QlessError: Redis is gone, or refused.
+
+    """
+    chance = Random(seed)  # noqa: S311 - made-up data, no secret
+    with closing(Client(url, namespace=namespace)) as client:
+        now = client.now()
+    with Hands(url, namespace, now) as hands:
+        for option, value in OPTIONS.items():
+            hands.anyone.config[option] = value
+        _Past(hands, chance).live()
+        hands.then.moment = now
+        _Present(hands, chance).arrange()
+
+
+class Then(Clock):
+    """A clock that says what it is set to: the time that commands of the past are given."""
+
+    def __init__(self, moment: float) -> None:
+        #: Epoch seconds.
+        self.moment = moment
+
+    def stamp(self) -> str:
+        """Say the time set, in place of the server's."""
+        return f"{self.moment:.3f}"
+
+    def now(self) -> float:
+        """Say the time set."""
+        return self.moment
+
+
+class Hands:
+    """A client for each worker of the shop, and one for everybody else; all go by one clock."""
+
+    def __init__(self, url: str, namespace: str, now: float) -> None:
+        self.now = now
+        self.then = Then(now)
+        self._url = url
+        self._namespace = namespace
+        self._clients: dict[str, Client] = {}
+        self._stack = ExitStack()
+        self.anyone = self._named("shop-web-1")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def pop(self, queue: str, worker: str | None = None) -> Job:
+        """Pop the next job of a queue, in the name of one of its workers.
+
+        Raises:
+            LookupError: there is none.
+
+        """
+        name = worker or HANDS.get(queue) or f"shop-{1 + len(queue) % 3}-{4100 + len(queue)}"
+        job = self._named(name).queues[queue].pop()
+        if job is None:
+            raise LookupError(queue)
+        return job
+
+    def _named(self, name: str) -> Client:
+        if name not in self._clients:
+            client = Client(self._url, namespace=self._namespace, clock=self.then, worker_name=name)
+            self._clients[name] = self._stack.enter_context(client)
+        return self._clients[name]
+
+
+class _Past:
+    """Jobs that came, ran and ended before now."""
+
+    def __init__(self, hands: Hands, chance: Random) -> None:
+        self._hands = hands
+        self._chance = chance
+
+    def live(self) -> None:
+        """Let it all happen, in the order of time, and some jobs use up their retries."""
+        happens: list[Callable[[], None]] = [
+            *[partial(self._succeed, self._chance.choice(KINDS)) for _ in range(DONE)],
+            *[partial(self._fail, each) for each in TROUBLES for _ in range(each.count)],
+            *[self._exhaust] * EXHAUSTED,
+        ]
+        events = [(self._moment(), event) for event in happens]
+        for moment, event in sorted(events, key=lambda entry: entry[0]):
+            self._hands.then.moment = moment
+            event()
+
+    def _moment(self) -> float:
+        """Choose a time in the past; the nearer to now, the likelier."""
+        return self._hands.now - 900 - self._chance.random() ** 2 * PAST_S
+
+    def _pass(self, shortest: float, longest: float) -> None:
+        self._hands.then.moment += self._chance.uniform(shortest, longest)
+
+    def _take(self, kind: Kind, *, retries: int | None = None) -> Job:
+        tags = [*kind.tags]
+        if self._chance.random() < SPECIAL:
+            tags.append(self._chance.choice(("vip", "gift", "50% off")))
+        self._hands.anyone.queues[kind.queue].put(
+            kind.klass,
+            kind.data(self._chance),
+            tags=tags,
+            priority=kind.priority,
+            retries=retries,
+        )
+        self._pass(0.2, 40)
+        return self._hands.pop(kind.queue)
+
+    def _succeed(self, kind: Kind) -> None:
+        job = self._take(kind)
+        if self._chance.random() < BUMPY:
+            self._pass(*kind.takes_s)
+            job.retry(5, f"{kind.queue}-ConnectionResetError", "the other side hung up")
+            self._pass(6, 20)
+            job = self._hands.pop(kind.queue)
+        self._pass(*kind.takes_s)
+        onward = STAGES.get(kind.queue) if job.klass_name == "shop.orders.Order" else None
+        while onward:
+            job.complete(onward)
+            self._pass(0.2, 30)
+            job = self._hands.pop(onward)
+            self._pass(*kind.takes_s)
+            onward = STAGES.get(onward)
+        job.complete()
+
+    def _fail(self, trouble: Trouble) -> None:
+        kind = BY_QUEUE[trouble.queue]
+        job = self._take(kind)
+        for _ in range(self._chance.choice((0, 0, 0, 1, 2))):
+            self._pass(*kind.takes_s)
+            job.retry(10, trouble.group, trouble.tell(self._chance))
+            self._pass(11, 60)
+            job = self._hands.pop(trouble.queue)
+        self._pass(*kind.takes_s)
+        job.fail(trouble.group, trouble.tell(self._chance))
+
+    def _exhaust(self) -> None:
+        job = self._take(BY_QUEUE["webhooks"], retries=2)
+        while job.retry(delay=0) >= 0:
+            self._pass(30, 300)
+            job = self._hands.pop("webhooks")
+
+
+class _Present:
+    """Jobs that are somewhere on their way now."""
+
+    def __init__(self, hands: Hands, chance: Random) -> None:
+        self._hands = hands
+        self._chance = chance
+        self._queues = hands.anyone.queues
+
+    def arrange(self) -> None:
+        """Put one of everything in its place."""
+        running = self._run()
+        self._abandon()
+        self._schedule()
+        self._wait()
+        self._make_depend(running)
+        self._recur()
+        self._pause()
+        self._track(running)
+
+    def _run(self) -> list[str]:
+        """Leave exports running: their lock is long, and nobody hurries them."""
+        self._hands.then.moment = self._hands.now - 480
+        for _ in range(2):
+            self._queues["exports"].put(
+                "Shop::Accounting::Export", report(self._chance), tags=["accounting"], priority=9
+            )
+        jobs = []
+        for age in (410, 95):
+            self._hands.then.moment = self._hands.now - age
+            job = self._hands.pop("exports")
+            job.log("rows", {"written": self._chance.randint(1_000, 90_000)})
+            jobs.append(job.jid)
+        self._hands.then.moment = self._hands.now
+        return jobs
+
+    def _abandon(self) -> None:
+        """Leave videos to a worker that went away, and one taken from it by hand."""
+        queue = self._queues["video"]
+        self._hands.then.moment = self._hands.now - 760
+        for number in range(4):
+            queue.put("shop.images.Transcode", {"video": 70 + number}, tags=["media"])
+        self._hands.then.moment = self._hands.now - 700
+        jobs = [self._hands.pop("video") for _ in range(3)]
+        self._hands.then.moment = self._hands.now - 640
+        jobs[0].timeout()
+        self._hands.then.moment = self._hands.now
+
+    def _schedule(self) -> None:
+        for number in range(12):
+            self._queues["mail"].put(
+                "shop.mail.Letter",
+                letter(self._chance) | {"template": "review-request"},
+                delay=600 + 3600 * number,
+                tags=["mail", "later"],
+            )
+
+    def _wait(self) -> None:
+        for number, partner in enumerate((3, 3, 7)):
+            self._queues["webhooks"].put(
+                "shop.hooks.Delivery",
+                delivery(self._chance),
+                priority=number,
+                tags=["partner", f"partner-{partner}"],
+            )
+        for _ in range(40):
+            self._queues["search-index"].put(
+                "shop.search.IndexProduct", product(self._chance), tags=["search"], priority=-1
+            )
+        for _ in range(6):
+            self._queues["thumbnails"].put("shop.images.Thumbnails", picture(self._chance))
+        for _ in range(3):
+            self._queues["checkout"].put(
+                "shop.orders.Order", order(self._chance), tags=["order", "vip"], priority=20
+            )
+
+    def _make_depend(self, running: list[str]) -> None:
+        books = self._queues["nightly"].put(
+            "shop.books.CloseMonth", {"month": "2026-10"}, depends=running, tags=["accounting"]
+        )
+        self._queues["mail"].put(
+            "shop.mail.Letter",
+            {"template": "month-closed", "to": "accounting@shop.example"},
+            depends=[books],
+            delay=300,
+        )
+
+    def _recur(self) -> None:
+        plans = (
+            ("search-index", "shop.search.RefreshTrending", 45, 10, "trending"),
+            ("warehouse", "shop.stock.CheckLevels", 120, 30, "stock-levels"),
+            ("eu/orders", "shop.orders.SyncMarketplaces", 300, 60, "marketplaces"),
+            ("mail", "shop.mail.Digest", 3600, 900, "digest"),
+            ("nightly", "shop.books.CloseDay", 86_400, 30_000, "close-day"),
+            ("nightly", "shop.backup.Dump", 86_400, 34_000, "backup"),
+        )
+        for queue, klass, interval, offset, jid in plans:
+            self._queues[queue].recur(
+                klass, {}, interval, offset=offset, jid=jid, tags=["recurring"], backlog=3
+            )
+
+    def _pause(self) -> None:
+        for name in ("ada", "emre", "grace", "inês"):
+            self._queues["newsletter"].put(
+                "shop.mail.Letter", {"template": "autumn", "to": f"{name}@customers.example"}
+            )
+        self._queues["newsletter"].pause()
+
+    def _track(self, running: list[str]) -> None:
+        """Track a job in each of several states."""
+        jobs = self._hands.anyone.jobs
+        jids = [
+            running[0],
+            *jobs.complete(0, 1),
+            *[job.jid for job in jobs.failed("payments-CardDeclined", 0, 1).jobs],
+            *self._queues["mail"].jobs.scheduled(0, 1),
+            *self._queues["nightly"].jobs.depends(0, 1),
+            *self._queues["video"].jobs.stalled(0, 1),
+        ]
+        for jid in jids:
+            self._hands.anyone.track(jid)

@@ -1,0 +1,178 @@
+"""The made-up shop's people: customers, workers and someone who tidies up.
+
+Runs in a process of its own, `python -m qless_web.demo.workers URL NAMESPACE`, until its standard
+input ends, as it does when the console that started it is gone.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from random import Random
+from typing import TYPE_CHECKING
+
+from qless_core.client import Client
+from qless_core.errors import QlessError
+from qless_web.demo.catalog import BY_QUEUE, KINDS, STAGES, TROUBLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from qless_core.job import Job
+
+#: Each worker and the queues it looks into, in order. Nobody looks into `video`.
+CREW = {
+    "shop-1-4101": ("checkout", "payments", "eu/orders"),
+    "shop-2-4102": ("payments", "checkout"),
+    "shop-3-4103": ("warehouse", "nightly", "mail"),
+    "shop-4-4104": ("mail", "webhooks", "newsletter"),
+    "media-1-884": ("thumbnails", "search-index"),
+    "reports-1-771": ("exports",),
+}
+#: Nothing is put into a queue that holds this many jobs: someone paused it, or it is slow.
+FULL = 120
+#: A group of failures is brought back to this many.
+MOST_FAILURES = 60
+#: Of a hundred runs, how many fail and how many are retried.
+FAILING, RETRYING = 3, 5
+#: Seconds between two looks of the one who tidies up.
+TIDY_S = 20.0
+#: Seconds between the heartbeats of a long job.
+BEAT_S = 10.0
+#: Seconds that someone who meets trouble stays away.
+REST_S = 2.0
+
+
+class Crew:
+    """Everybody at work, each on a thread, until `stop`."""
+
+    def __init__(self, url: str, namespace: str = "ql:") -> None:
+        self._url = url
+        self._namespace = namespace
+        self._over = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Let everybody begin."""
+        for name, queues in CREW.items():
+            self._employ(name, _Worker(self._client(name), queues, self._over).turn)
+        self._employ("customers", _Customers(self._client("shop-web-1"), self._over).turn)
+        self._employ("tidy", _Tidy(self._client("shop-cron-1"), self._over).turn)
+
+    def stop(self) -> None:
+        """Let everybody finish what they hold, at once."""
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _client(self, name: str) -> Client:
+        return Client(self._url, namespace=self._namespace, worker_name=name)
+
+    def _employ(self, name: str, turn: Callable[[], None]) -> None:
+        thread = threading.Thread(target=self._work, args=(turn,), name=name)
+        self._threads.append(thread)
+        thread.start()
+
+    def _work(self, turn: Callable[[], None]) -> None:
+        """Take turns; what an operator cancelled or moved meanwhile is no reason to stop."""
+        while not self._over.is_set():
+            try:
+                turn()
+            except QlessError:
+                self._over.wait(REST_S)
+
+
+class _Worker:
+    """Looks into its queues and runs what it finds."""
+
+    def __init__(self, client: Client, queues: Sequence[str], over: threading.Event) -> None:
+        self._client = client
+        self._queues = queues
+        self._over = over
+        self._chance = Random()  # noqa: S311 - made-up data, no secret
+
+    def turn(self) -> None:
+        """Run one job, or wait a little."""
+        for name in self._queues:
+            job = self._client.queues[name].pop()
+            if job is not None:
+                self._run(job)
+                return
+        self._over.wait(self._chance.uniform(0.4, 0.9))
+
+    def _run(self, job: Job) -> None:
+        kind = BY_QUEUE.get(job.queue_name)
+        shortest, longest = kind.takes_s if kind else (0.5, 2.0)
+        left = self._chance.uniform(shortest, longest)
+        while left > 0 and not self._over.wait(min(left, BEAT_S)):
+            left -= BEAT_S
+            if left > 0:
+                job.heartbeat()
+        self._settle(job)
+
+    def _settle(self, job: Job) -> None:
+        throw = self._chance.uniform(0, 100)
+        troubles = [trouble for trouble in TROUBLES if trouble.queue == job.queue_name]
+        if troubles and throw < FAILING + RETRYING:
+            trouble = self._chance.choice(troubles)
+            message = trouble.tell(self._chance)
+            if throw < FAILING:
+                job.fail(trouble.group, message)
+            else:
+                job.retry(self._chance.choice((0, 5, 15)), trouble.group, message)
+        elif job.klass_name == "shop.orders.Order":
+            job.complete(STAGES.get(job.queue_name))
+        else:
+            job.complete()
+
+
+class _Customers:
+    """Bring the shop something to do, as long as it keeps up."""
+
+    def __init__(self, client: Client, over: threading.Event) -> None:
+        self._client = client
+        self._over = over
+        self._chance = Random()  # noqa: S311 - made-up data, no secret
+
+    def turn(self) -> None:
+        """Put a job, and wait for the next idea."""
+        kind = self._chance.choices(KINDS, (8, 3, 1, 3, 2, 4, 4, 0.3, 1))[0]
+        queue = self._client.queues[kind.queue]
+        if len(queue) < FULL:
+            tags = [*kind.tags, *self._chance.choice(((), (), (), ("vip",), ("gift",)))]
+            queue.put(kind.klass, kind.data(self._chance), tags=tags, priority=kind.priority)
+        self._over.wait(self._chance.uniform(0.2, 1.2))
+
+
+class _Tidy:
+    """Keeps groups of failures from growing for ever: some are tried again, some given up."""
+
+    def __init__(self, client: Client, over: threading.Event) -> None:
+        self._client = client
+        self._over = over
+
+    def turn(self) -> None:
+        """Look at each group, then wait."""
+        for group, count in self._client.failures.groups.items():
+            if count > MOST_FAILURES:
+                self._shrink(group, count)
+        self._over.wait(TIDY_S)
+
+    def _shrink(self, group: str, count: int) -> None:
+        for job in self._client.failures.jobs(group, MOST_FAILURES, count - MOST_FAILURES).jobs:
+            if job.dependents:
+                job.move(job.queue_name)
+            else:
+                job.cancel()
+
+
+def main() -> None:
+    """Work until standard input ends."""
+    crew = Crew(*sys.argv[1:])
+    crew.start()
+    sys.stdin.buffer.read()
+    crew.stop()
+
+
+if __name__ == "__main__":
+    main()
