@@ -237,12 +237,28 @@ class Subscription:
         """
         with self._using:
             message = self._guarded(self._next, timeout)
+        return self._read(message)
+
+    def _read(self, message: dict[str, Any] | None) -> Event | None:
+        """Turn a message into an event; None for one that is none of ours."""
         if message is None or message.get("type") != "message":
             return None
         event = event_of(message["channel"], message["data"], self._client.namespace)
         if event is None:
             log.info("skipped a message on %r that is none of ours", message["channel"])
         return event
+
+    def drain(self) -> list[Event]:
+        """Give what happened until now, without waiting for more.
+
+        Raises:
+            RedisUnavailable: the server is gone; the next call connects again.
+
+        """
+        with self._using:
+            messages = self._guarded(self._until_pong) or []
+        events = (self._read(message) for message in messages)
+        return [event for event in events if event is not None]
 
     def listen(self) -> Iterator[Event]:
         """Give events as they come, until `close`.
@@ -298,6 +314,21 @@ class Subscription:
             pubsub.ping()
             self._asked = True
         return message
+
+    def _until_pong(self) -> list[dict[str, Any]]:
+        """Read all that the server sent before it answers a question asked now."""
+        pubsub = self._connected()
+        found = [*self._early]
+        self._early.clear()
+        pubsub.ping()
+        while True:
+            message: dict[str, Any] | None = pubsub.get_message(timeout=ANSWER_WITHIN_S)
+            if message is None:
+                problem = f"no answer to PING within {ANSWER_WITHIN_S:.0f} s"
+                raise RedisTimeout(problem)
+            if message["type"] == "pong":
+                return found
+            found.append(message)
 
     def _connected(self) -> PubSub:
         """Connect and subscribe, unless that is done, and wait until the server confirmed it."""

@@ -147,6 +147,12 @@ OPTIONS: Final = (
         is_whole=False,
     ),
     Option(
+        "max-failure-message",
+        32768,
+        "bytes",
+        "How long a failure's message may be; a longer one is cut in the middle; 0 for no limit.",
+    ),
+    Option(
         "<queue>-heartbeat",
         None,
         "seconds",

@@ -1,0 +1,345 @@
+"""The command `qless`: put jobs and work them, look at queues and jobs, mend them, set options."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from qless_core import wire
+from qless_core.client import DEFAULT_URL, Client
+from qless_core.errors import BadArgument, JobNotFound, QlessError
+from qless_core.job import Job
+from qless_core.options import as_number
+from qless_core.queue import new_jid
+from qless_core.script import Script
+from qless_core.worker.reserving import Ordered, RoundRobin
+from qless_core.worker.serial import SerialWorker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from qless_core.recurring import RecurringJob
+
+    Command = Callable[[Client, argparse.Namespace], None]
+
+#: Exit codes: the queue refused or cannot be reached; the command line makes no sense (argparse).
+REFUSED: Final = 1
+MISUSED: Final = 2
+#: What a shell shows for a program that Ctrl-C ended.
+INTERRUPTED: Final = 130
+
+#: The lists of `qless jobs`, as methods of `queue.jobs`; `waiting` is a peek.
+STATES: Final = ("waiting", "running", "stalled", "scheduled", "depends", "recurring")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `qless`; answers the exit code."""
+    arguments = _parser().parse_args(argv)
+    try:
+        with Client(arguments.redis_url, namespace=arguments.namespace) as client:
+            arguments.run(client, arguments)
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has left, as `head` does; there is nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return REFUSED
+    except QlessError as error:
+        print(f"qless: {error}", file=sys.stderr)  # noqa: T201  a program speaks by printing
+        return REFUSED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0
+
+
+# The commands
+
+
+def _put(client: Client, arguments: argparse.Namespace) -> None:
+    try:
+        wire.loads(arguments.data)
+    except ValueError as error:
+        problem = f"the data is not JSON: {error}"
+        raise BadArgument(problem) from error
+    # The text itself is sent, so that no digit of it is lost.
+    jid = client.commands.put(
+        client.worker_name,
+        arguments.queue,
+        arguments.jid or new_jid(),
+        arguments.klass,
+        arguments.data,
+        arguments.delay,
+        priority=arguments.priority,
+        tags=arguments.tag,
+        retries=arguments.retries,
+        depends=arguments.depends,
+    )
+    _say(jid)
+
+
+def _work(client: Client, arguments: argparse.Namespace) -> None:
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
+    )
+    sys.path[:0] = arguments.path
+    worker = SerialWorker(
+        client,
+        arguments.queue,
+        interval=arguments.interval,
+        reserver=RoundRobin if arguments.round_robin else Ordered,
+    )
+    _stop_on_signals(worker)
+    worker.run()
+
+
+def _queues(client: Client, _: argparse.Namespace) -> None:
+    names = ("waiting", "running", "stalled", "scheduled", "depends", "recurring")
+    rows = [
+        (queue.name, *(str(getattr(queue, name)) for name in names), "paused" * queue.paused)
+        for queue in client.queues.counts
+    ]
+    _table(("queue", *names, ""), rows)
+
+
+def _jobs(client: Client, arguments: argparse.Namespace) -> None:
+    queue, count = client.queues[arguments.queue], arguments.count
+    if arguments.state == "waiting":
+        jids = [job.jid for job in queue.peek(arguments.offset + count)][arguments.offset :]
+    else:
+        jids = getattr(queue.jobs, arguments.state)(arguments.offset, count)
+    for jid in jids:
+        _say(jid)
+
+
+def _job(client: Client, arguments: argparse.Namespace) -> None:
+    found = _found(client, arguments.jid)
+    pairs = _of_job(found) if isinstance(found, Job) else _of_recurring(found)
+    for name, value in pairs:
+        _say(f"{name + ':':<14}{value}")
+
+
+def _failed(client: Client, arguments: argparse.Namespace) -> None:
+    if arguments.group is None:
+        groups = sorted(client.failures.groups.items(), key=lambda pair: (-pair[1], pair[0]))
+        _table(("group", "jobs"), [(group, str(count)) for group, count in groups])
+        return
+    page = client.failures.jobs(arguments.group, arguments.offset, arguments.count)
+    rows = [(job.jid, job.klass_name, job.queue_name, _first_line(job)) for job in page.jobs]
+    _table(("jid", "class", "queue", "message"), rows)
+    _say(f"{len(page.jobs)} of {page.total}")
+
+
+def _retry(client: Client, arguments: argparse.Namespace) -> None:
+    for jid in arguments.jid:
+        job = _found(client, jid)
+        if not isinstance(job, Job):
+            problem = f"{jid} is a recurring job, which cannot fail"
+            raise BadArgument(problem)
+        job.move(arguments.queue or job.queue_name, delay=arguments.delay)
+        _say(jid)
+
+
+def _cancel(client: Client, arguments: argparse.Namespace) -> None:
+    for jid in client.bulk_cancel(arguments.jid):
+        _say(jid)
+
+
+def _config_all(client: Client, _: argparse.Namespace) -> None:
+    _table(("option", "value"), [(name, str(v)) for name, v in sorted(client.config.all.items())])
+
+
+def _config_get(client: Client, arguments: argparse.Namespace) -> None:
+    value = client.config.get(arguments.option)
+    if value is None:
+        problem = f"the option {arguments.option!r} is not set and has no default"
+        raise BadArgument(problem)
+    _say(value)
+
+
+def _config_set(client: Client, arguments: argparse.Namespace) -> None:
+    client.config[arguments.option] = arguments.value
+
+
+def _config_unset(client: Client, arguments: argparse.Namespace) -> None:
+    del client.config[arguments.option]
+
+
+def _lua(_: Client, arguments: argparse.Namespace) -> None:
+    sys.stdout.write(Script(arguments.namespace).source)
+
+
+# What they share
+
+
+def _found(client: Client, jid: str) -> Job | RecurringJob:
+    found = client.jobs[jid]
+    if found is None:
+        raise JobNotFound(jid)
+    return found
+
+
+def _of_job(job: Job) -> Iterable[tuple[str, object]]:
+    yield "jid", job.jid
+    yield "class", job.klass_name
+    yield "queue", job.queue_name
+    yield "state", str(job.state)
+    yield "worker", job.worker_name
+    yield "priority", job.priority
+    yield "retries", f"{job.retries_left} of {job.original_retries}"
+    yield "tags", ", ".join(job.tags)
+    yield "depends on", ", ".join(job.dependencies)
+    yield "dependents", ", ".join(job.dependents)
+    yield "data", job.raw_data
+    if job.failure is not None:
+        yield "failed", job.failure.group
+        yield "message", job.failure.message
+
+
+def _of_recurring(job: RecurringJob) -> Iterable[tuple[str, object]]:
+    yield "jid", job.jid
+    yield "class", job.klass_name
+    yield "queue", job.queue_name
+    yield "every", f"{job.interval} s"
+    yield "count", job.count
+    yield "priority", job.priority
+    yield "retries", job.retries
+    yield "tags", ", ".join(job.tags)
+    yield "data", job.raw_data
+
+
+def _first_line(job: Job) -> str:
+    """Show the last line of a traceback, which says what happened, else the first of the text."""
+    lines = job.failure.message.strip().splitlines() if job.failure else []
+    return "" if not lines else lines[-1] if lines[0].startswith("Traceback") else lines[0]
+
+
+def _say(value: object) -> None:
+    """Print a line, whatever is in it."""
+    text = str(value)
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))  # noqa: T201  as in main
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print columns: text to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for row in (head, *rows):
+        cells = (
+            cell.rjust(width) if as_number(cell) is not None else cell.ljust(width)
+            for cell, width in zip(row, widths, strict=True)
+        )
+        _say("  ".join(cells).rstrip())
+
+
+def _stop_on_signals(worker: SerialWorker) -> None:
+    """Let TERM and INT end the worker after its job; the second one ends it at once."""
+
+    def handle(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else _interrupt)
+        # From a thread, because the worker may be inside the very lock that stop() needs.
+        threading.Thread(target=worker.stop, name="qless-stop").start()
+
+    signal.signal(signal.SIGTERM, handle)
+    signal.signal(signal.SIGINT, handle)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+# The command line
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="qless", description="Put jobs into queues, work them, look at them and mend them."
+    )
+    parser.add_argument(
+        "--redis-url",
+        default=os.environ.get("REDIS_URL") or DEFAULT_URL,
+        help="where Redis is: redis://, rediss:// or unix:// (else REDIS_URL, else %(default)s)"
+        if not os.environ.get("REDIS_URL")
+        else "where Redis is: redis://, rediss:// or unix:// (now as REDIS_URL says)",
+    )
+    parser.add_argument("--namespace", default="ql:", help="what keys begin with (%(default)s)")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for add in (_add_put, _add_work, _add_looks, _add_mends, _add_config):
+        add(commands)
+    _command(commands, "lua", _lua, "print the script, for clients in other languages")
+    return parser
+
+
+def _command(commands: Any, name: str, run: Command, text: str) -> argparse.ArgumentParser:  # noqa: ANN401  argparse keeps the type of subparsers to itself
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_put(commands: Any) -> None:  # noqa: ANN401  as above
+    parser = _command(commands, "put", _put, "put a job into a queue and print its jid")
+    parser.add_argument("queue")
+    parser.add_argument("klass", metavar="CLASS", help="dotted name, as app.jobs.SendMail")
+    parser.add_argument("data", nargs="?", default="{}", help="JSON (%(default)s)")
+    parser.add_argument("--jid", help="what to call it; one is made up otherwise")
+    parser.add_argument("--priority", type=float, help="higher runs sooner (0)")
+    parser.add_argument("--delay", type=float, default=0, help="seconds before it may run (0)")
+    parser.add_argument("--retries", type=int, help="how often it may be taken back (5)")
+    parser.add_argument("--tag", action="append", help="a tag; may be repeated")
+    parser.add_argument("--depends", action="append", metavar="JID", help="wait for it; repeatable")
+
+
+def _add_work(commands: Any) -> None:  # noqa: ANN401  as above
+    parser = _command(commands, "work", _work, "run jobs, one after another, until TERM or Ctrl-C")
+    parser.add_argument("-q", "--queue", action="append", required=True, help="may be repeated")
+    parser.add_argument(
+        "--path", action="append", default=[], help="where job classes are imported from"
+    )
+    parser.add_argument(
+        "--interval", type=float, default=5.0, help="seconds between looks when idle (%(default)s)"
+    )
+    parser.add_argument("--round-robin", action="store_true", help="take from the queues in turn")
+
+
+def _add_looks(commands: Any) -> None:  # noqa: ANN401  as above
+    _command(commands, "queues", _queues, "count the jobs of every queue by state")
+    parser = _command(commands, "jobs", _jobs, "list the jids of a queue in a state")
+    parser.add_argument("queue")
+    parser.add_argument("state", choices=STATES)
+    _add_page(parser)
+    parser = _command(commands, "job", _job, "show a job")
+    parser.add_argument("jid")
+    parser = _command(commands, "failed", _failed, "count failures by group, or list a group")
+    parser.add_argument("group", nargs="?")
+    _add_page(parser)
+
+
+def _add_page(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--offset", type=int, default=0, help="how many to skip (%(default)s)")
+    parser.add_argument("--count", type=int, default=25, help="how many to list (%(default)s)")
+
+
+def _add_mends(commands: Any) -> None:  # noqa: ANN401  as above
+    parser = _command(commands, "retry", _retry, "put jobs to work again, their data unchanged")
+    parser.add_argument("jid", nargs="+")
+    parser.add_argument("--queue", help="into which queue (the job's own)")
+    parser.add_argument("--delay", type=float, default=0, help="seconds before they may run (0)")
+    parser = _command(commands, "cancel", _cancel, "remove jobs for good, all or none")
+    parser.add_argument("jid", nargs="+")
+
+
+def _add_config(commands: Any) -> None:  # noqa: ANN401  as above
+    parser = _command(commands, "config", _config_all, "show all options; or get, set, unset one")
+    actions = parser.add_subparsers(metavar="ACTION")
+    _command(actions, "get", _config_get, "show an option").add_argument("option")
+    setting = _command(actions, "set", _config_set, "set an option")
+    setting.add_argument("option")
+    setting.add_argument("value")
+    _command(actions, "unset", _config_unset, "go back to the default").add_argument("option")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

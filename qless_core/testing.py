@@ -1,0 +1,160 @@
+"""What the tests of an application need: a clock that stands still, jobs without Redis, fixtures.
+
+In a `conftest.py`, `pytest_plugins = ["qless_core.testing"]` gives the fixtures `qless_server`,
+`qless_clock` and `qless_client`: a real server of the test run's own, emptied for each test.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from qless_core import wire
+from qless_core.client import Client
+from qless_core.clock import Clock
+from qless_core.embedded import EmbeddedServer
+from qless_core.job import Job, klass_name_of
+from qless_core.queue import new_jid
+from qless_core.records import JobRecord
+from qless_core.worker.performing import performer_of
+from qless_core.worker.serial import SerialWorker
+
+try:
+    import pytest
+except ImportError:  # an application may use the rest without pytest
+    pytest = None  # type: ignore[assignment]  # looked at before each use
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from threading import Event as Flag
+
+    from qless_core.events import Event
+
+#: When a frozen clock begins, epoch seconds: 2023-11-14 22:13:20 UTC.
+BEGINNING: Final = 1_700_000_000.0
+#: How many jobs `perform_all` runs before it takes them for an endless chain.
+MANY: Final = 10_000
+
+
+class FrozenClock(Clock):
+    """A clock that goes on only when told, and is the time of the queue too.
+
+    Args:
+        now: epoch seconds.
+
+    """
+
+    def __init__(self, now: float = BEGINNING) -> None:
+        self._now = now
+
+    def __repr__(self) -> str:
+        return f"FrozenClock({self._now!r})"
+
+    def stamp(self) -> str:
+        """Say what commands send as `now`."""
+        return repr(self._now)
+
+    def now(self) -> float:
+        """Epoch seconds."""
+        return self._now
+
+    def monotonic(self) -> float:
+        """Seconds; the same as `now`."""
+        return self._now
+
+    def wait(self, seconds: float, stop: Flag | None = None) -> bool:
+        """Go on by so many seconds at once; answers whether `stop` is set."""
+        self.advance(seconds)
+        return stop is not None and stop.is_set()
+
+    def advance(self, seconds: float) -> float:
+        """Go on by so many seconds; answers the time."""
+        self._now += seconds
+        return self._now
+
+
+def make_job(klass: object, data: Any = None, *, queue: str = "test", **fields: Any) -> Job:  # noqa: ANN401  any JSON; fields of JobRecord
+    """Make a job without Redis, its data put through JSON as in production.
+
+    Args:
+        klass: the class or function that runs it, or its dotted name.
+        data: what it is to work on.
+        queue: the queue it claims to be in.
+        fields: what else it claims of itself, named as in `records.JobRecord`.
+
+    """
+    record = JobRecord(
+        jid=new_jid(),
+        klass=klass_name_of(klass),
+        data=wire.dumps({} if data is None else data),
+        queue=queue,
+        state="running",
+        retries=5,
+        remaining=5,
+    )
+    return Job(None, replace(record, **fields))
+
+
+def perform(job: Job) -> Any:  # noqa: ANN401  what the job returns
+    """Run a job as a worker would, but let what it raises through and settle nothing."""
+    return performer_of(job.klass_name, job.queue_name)(job)
+
+
+def perform_all(client: Client, *queues: str) -> list[Job]:
+    """Run all jobs of some queues, those they put included, until none is left.
+
+    Returns:
+        The jobs in the order they ran, each in the state it was left in.
+
+    """
+    worker, done = SerialWorker(client, queues), []
+    while len(done) < MANY:
+        job = worker.step()
+        if job is None:
+            return done
+        done.append(job)
+    problem = f"still not done after {MANY} jobs"
+    raise AssertionError(problem)
+
+
+class Recorder:
+    """Events, as they were heard so far."""
+
+    def __init__(self, drain: Callable[[], list[Event]]) -> None:
+        self._drain = drain
+        self._heard: list[Event] = []
+
+    @property
+    def events(self) -> list[Event]:
+        """All that was heard until now, in order."""
+        self._heard += self._drain()
+        return list(self._heard)
+
+
+@contextmanager
+def record_events(client: Client, *channels: str) -> Iterator[Recorder]:
+    """Record what happens within the block, on the channels that `subscribe` takes."""
+    with client.events.subscribe(*channels) as subscription:
+        yield Recorder(subscription.drain)
+
+
+if pytest is not None:
+
+    @pytest.fixture(scope="session")
+    def qless_server() -> Iterator[EmbeddedServer]:
+        """Run a server for the tests of this process alone."""
+        with EmbeddedServer() as server:
+            yield server
+
+    @pytest.fixture
+    def qless_clock() -> FrozenClock:
+        """Make the time that `qless_client` goes by."""
+        return FrozenClock()
+
+    @pytest.fixture
+    def qless_client(qless_server: EmbeddedServer, qless_clock: FrozenClock) -> Iterator[Client]:
+        """Make a client of an empty server."""
+        with Client(qless_server.url, clock=qless_clock) as client:
+            client.redis.flushall()
+            yield client
