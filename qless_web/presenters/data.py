@@ -69,17 +69,18 @@ def _node(value: object, key: str | int | None, open_levels: int, levels: int) -
 def _leaf(value: object) -> tuple[str, str]:
     match value:
         case dict():
-            return "object", _many(len(value), "key") if value else "{}"
+            kind, text = "object", _many(len(value), "key") if value else "{}"
         case list():
-            return "array", _many(len(value), "item") if value else "[]"
+            kind, text = "array", _many(len(value), "item") if value else "[]"
         case _Exact():
-            return "number", str(value)
+            kind, text = "number", str(value)
         case str():
-            return "string", json.dumps(value, ensure_ascii=False)
+            kind, text = "string", json.dumps(value, ensure_ascii=False)
         case bool():
-            return "boolean", "true" if value else "false"
+            kind, text = "boolean", "true" if value else "false"
         case _:
-            return "null", "null"
+            kind, text = "null", "null"
+    return kind, text
 
 
 def _many(number: int, noun: str) -> str:

@@ -44,56 +44,27 @@ class Crumb:
 
 @dataclass(frozen=True, slots=True)
 class RailEntry:
-    """One line of the rail: ``key`` is what `Page.nav` names; ``count`` None shows no number.
-
-    ``go`` is the letter that, after g, leads there.
-    """
+    """One line of the rail: ``key`` is what `Page.nav` names; ``count`` None shows no number."""
 
     key: str
     text: str
     link: Link
     icon: str
-    go: str
     count: int | None = None
     tone: Literal["", "failed"] = ""
 
-
-#: The rail, top to bottom: key, word, endpoint, icon, the letter after g.
-RAIL = (
-    ("overview", "Overview", "overview.index", "overview", "o"),
-    ("queues", "Queues", "queues.index", "queues", "q"),
-    ("failures", "Failures", "failures.index", "failed", "f"),
-    ("tracked", "Tracked", "jobs.tracked", "tracked", "t"),
-    ("tags", "Tags", "tags.index", "tag", "s"),
-    ("workers", "Workers", "workers.index", "worker", "w"),
-    ("completed", "Completed", "jobs.completed", "complete", "c"),
-    ("config", "Config", "config.index", "config", "n"),
-    ("about", "About", "config.about", "info", "a"),
-)
-
-
-def rail(counts: Mapping[str, int | None]) -> tuple[RailEntry, ...]:
-    """Return the rail with the counts of its entries by key; an entry without one shows none."""
-    return tuple(
-        RailEntry(
-            key=key,
-            text=text,
-            link=Link(endpoint),
-            icon=icon,
-            go=go,
-            count=counts.get(key),
-            tone="failed" if key == "failures" else "",
-        )
-        for key, text, endpoint, icon, go in RAIL
-    )
+    @property
+    def go(self) -> str:
+        """The letter that, after g, leads here: the first one, but for words that share it."""
+        return {"tags": "s", "config": "n"}.get(self.key, self.key[:1])
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The word in the top bar that says which world this is; ``colour`` is one of the settings."""
+    """The word in the top bar that says which world this is, and its colour."""
 
     name: str
-    colour: str = "grey"
+    tone: Literal["neutral", "green", "amber", "red", "blue", "violet"] = "neutral"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,51 @@
+// Keeps "12 s ago" true. The words are those of qless_web/formatting.py; both are tested with the
+// examples of one table.
+const UNITS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+const EVERY_MS = 1000;
+let timer = 0;
+
+function units(seconds) {
+  const [size, unit] = UNITS.find(([each]) => seconds >= each) ?? [1, "s"];
+  return `${Math.floor(seconds / size)} ${unit}`;
+}
+
+export function ago(at, now) {
+  const past = now - at;
+  return past < 1 ? "just now" : `${units(Math.floor(past))} ago`;
+}
+
+export function until(at, now) {
+  const ahead = at - now;
+  return ahead <= 0 ? "due" : `in ${units(Math.max(1, Math.floor(ahead)))}`;
+}
+
+// The server's clock counts: its time when the page was made, and how long ago that was here.
+function serverNow() {
+  const told = Number(document.body.dataset.now);
+  return told ? told + (performance.now() - Number(document.body.dataset.nowAt ?? 0)) / 1000 : Date.now() / 1000;
+}
+
+function tick() {
+  if (document.hidden) return;
+  const now = serverNow();
+  for (const element of document.querySelectorAll("time[data-relative]")) {
+    const at = Date.parse(element.dateTime) / 1000;
+    if (Number.isNaN(at)) continue;
+    const words = element.dataset.relative === "future" ? until(at, now) : ago(at, now);
+    if (element.textContent !== words) element.textContent = words;
+  }
+}
+
+function addLocal(element) {
+  const at = new Date(element.dateTime);
+  if (Number.isNaN(at.getTime()) || element.title.includes("\n")) return;
+  const local = at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  element.title = `${element.title}\n${local} here`;
+}
+
+export function init(root) {
+  root.querySelectorAll("time[data-relative]").forEach(addLocal);
+  if (timer) return;
+  timer = setInterval(tick, EVERY_MS);
+  document.addEventListener("visibilitychange", tick);
+}
