@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from urllib.parse import unquote_to_bytes
 
+from qless_core.reads.names import NameDigest
+
 _SAFE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 
 _STEPS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
@@ -13,26 +15,47 @@ _STEPS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 UNKNOWN = "\N{EN DASH}"
 
 
+#: Characters of the longest name that an address spells out; servers and proxies cut addresses of
+#: some 4,000. A longer name is there as its digest and found again by `reads.names`.
+LONGEST = 1_000
+
+
+class Whole(str):
+    """A name that addresses spell out whatever its length, because nothing could find it again."""
+
+    __slots__ = ()
+
+
 def tilde(name: str) -> str:
     """Write any name with letters, digits, `_`, `-` and `~` alone: one URL segment, one HTML id.
 
-    >>> tilde("mail"), tilde("a/b"), tilde("ü ~2F")
-    ('mail', 'a~2Fb', '~C3~BC~20~7E2F')
+    >>> tilde("mail"), tilde("a/b"), tilde("ü ~2F"), tilde("")
+    ('mail', 'a~2Fb', '~C3~BC~20~7E2F', '~')
+    >>> tilde("x" * 10_000)
+    '~~5ee111f7ea3c31f524bc06ff0554e9f658d747fe'
     """
+    if isinstance(name, NameDigest):
+        return f"~~{name}"
     raw = name.encode(errors="surrogateescape")
-    return "".join(chr(byte) if byte in _SAFE else f"~{byte:02X}" for byte in raw)
+    text = "".join(chr(byte) if byte in _SAFE else f"~{byte:02X}" for byte in raw) or "~"
+    return text if len(text) <= LONGEST or isinstance(name, Whole) else f"~~{NameDigest.of(name)}"
 
 
 def untilde(text: str) -> str:
     """Read a name that `tilde` wrote; anything else, as in an old bookmark, is taken literally.
 
-    >>> untilde("a~2Fb"), untilde("plain.json"), untilde("~2f"), untilde("~zz")
-    ('a/b', 'plain.json', '~2f', '~zz')
+    >>> untilde("a~2Fb"), untilde("plain.json"), untilde("~2f"), untilde("~zz"), untilde("~")
+    ('a/b', 'plain.json', '~2f', '~zz', '')
+    >>> untilde(tilde("x" * 10_000)) == NameDigest.of("x" * 10_000)
+    True
     """
-    name = unquote_to_bytes(text.replace("%", "%25").replace("~", "%")).decode(
-        errors="surrogateescape"
-    )
-    return name if tilde(name) == text else text
+    if text == "~":
+        return ""
+    if text.startswith("~~") and (digest := NameDigest.read(text[2:])):
+        return digest
+    raw = unquote_to_bytes(text.replace("%", "%25").replace("~", "%"))
+    name = raw.decode(errors="surrogateescape")
+    return name if tilde(Whole(name)) == text else text
 
 
 def short_jid(jid: str) -> str:

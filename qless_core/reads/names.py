@@ -1,0 +1,117 @@
+"""Names too long for an address: known there by a digest, and found again among what there is.
+
+Names that merely resemble a word are found here too.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from qless_core.reads.plan import Call, Plan, Read, Scope, call, read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qless_core.keys import Keys
+
+_BYTES = 20
+_DIGEST = re.compile(rf"[0-9a-f]{{{2 * _BYTES}}}")
+
+#: Tags and workers that are looked at: the most used, and those seen last.
+LOOKED_AT = 10_000
+
+#: Names of each kind that resemble a word, at most.
+SIMILAR = 20
+
+
+class NameDigest(str):
+    """The digest of a name, where an address has no room for the name itself."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, name: str) -> NameDigest:
+        """Digest a name."""
+        raw = name.encode(errors="surrogateescape")
+        return cls(blake2b(raw, digest_size=_BYTES).hexdigest())
+
+    @classmethod
+    def read(cls, text: str) -> NameDigest | None:
+        """Read a digest from an address; None when the text is none."""
+        return cls(text) if _DIGEST.fullmatch(text) else None
+
+
+def _groups(keys: Keys) -> Call:
+    return call("smembers", keys.failures)
+
+
+def _queues(keys: Keys) -> Call:
+    return call("zrange", keys.queues, 0, -1)
+
+
+def _workers(keys: Keys) -> Call:
+    return call("zrevrange", keys.workers, 0, LOOKED_AT - 1)
+
+
+def _tags(keys: Keys) -> Call:
+    return call("zrevrange", keys.tags, 0, LOOKED_AT - 1)
+
+
+#: Where the names of each kind are, by the name of the argument that addresses give them.
+KINDS: dict[str, Callable[[Keys], Call]] = {
+    "queue": _queues,
+    "group": _groups,
+    "worker": _workers,
+    "tag": _tags,
+}
+
+
+@read
+def resolve(scope: Scope, kind: str, digest: NameDigest) -> Read[str | None]:
+    """Find the name of a digest.
+
+    Args:
+        scope: given by `run`.
+        kind: queue, group, worker or tag.
+        digest: from an address.
+
+    Returns:
+        The name, or None when nothing of that kind has such a name.
+
+    """
+    (found,) = yield [KINDS[kind](scope.keys)]
+    return next((name for name in found or () if NameDigest.of(name) == digest), None)
+
+
+def resolve_group(digest: NameDigest) -> Plan[str | None]:
+    """Find the failure group of a digest."""
+    return resolve("group", digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """Names that contain a word, whatever its case, shortest first, at most `SIMILAR` each."""
+
+    queues: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    workers: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+@read
+def similar(scope: Scope, word: str) -> Read[Similar]:
+    """Find queues, groups, workers and tags whose name contains a word."""
+    keys = scope.keys
+    found = yield [_queues(keys), _groups(keys), _workers(keys), _tags(keys)]
+    return Similar(*(_containing(word, names or ()) for names in found))
+
+
+def _containing(word: str, names: list[str] | set[str] | tuple[()]) -> tuple[str, ...]:
+    folded = word.casefold()
+    if not folded:
+        return ()
+    fit = (name for name in names if folded in name.casefold())
+    return tuple(sorted(fit, key=lambda name: (len(name), name))[:SIMILAR])
