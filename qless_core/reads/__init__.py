@@ -7,10 +7,11 @@ with `@read` and run by `run()`, which gives any number of them in the round tri
 from __future__ import annotations
 
 from qless_core.reads.config import settings
-from qless_core.reads.failures import failure_groups, failure_jobs
+from qless_core.reads.failures import failure_counts, failure_groups, failure_jobs
 from qless_core.reads.frame import frame
 from qless_core.reads.job import anything, data, job
 from qless_core.reads.lists import completed, tagged, tags, tracked, tracked_states
+from qless_core.reads.names import similar
 from qless_core.reads.plan import Plan, Read, Scope, Slice, read, run
 from qless_core.reads.queues import queue, queue_counts, queue_jobs, queue_names
 from qless_core.reads.rows import JobRow, Listing, RecurringRow
@@ -27,6 +28,7 @@ __all__ = [
     "anything",
     "completed",
     "data",
+    "failure_counts",
     "failure_groups",
     "failure_jobs",
     "frame",
@@ -38,6 +40,7 @@ __all__ = [
     "read",
     "run",
     "settings",
+    "similar",
     "tagged",
     "tags",
     "tracked",

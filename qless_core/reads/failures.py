@@ -67,6 +67,17 @@ def _group(name: str, count: int, jid: str | None, newest: list[str | None]) -> 
 
 
 @read
+def failure_counts(scope: Scope) -> Read[dict[str, int]]:
+    """Give the number of jobs in each group, most first."""
+    keys = scope.keys
+    (found,) = yield [call("smembers", keys.failures)]
+    groups = sorted(found or ())
+    lengths = yield [call("llen", keys.failed(group)) for group in groups]
+    counted = {group: length for group, length in zip(groups, lengths, strict=True) if length}
+    return dict(sorted(counted.items(), key=lambda each: (-each[1], each[0])))
+
+
+@read
 def failure_jobs(scope: Scope, group: str, part: Slice) -> Read[Listing[JobRow]]:
     """Give the jobs of a group, newest failure first, a page at a time."""
     key = scope.keys.failed(group)

@@ -16,13 +16,20 @@ from qless_core.reads.rows import (
     number,
     parse,
     recurring_row,
+    whole,
 )
 
 #: Bytes of data that come along with the page; more is read when asked for.
 DATA_SHOWN = 65_536
 
-#: Items of history that are read, the newest; the script keeps 100 unless configured.
+#: Items of history that are read: the first and the newest; the script keeps 100 unless configured.
 HISTORY_SHOWN = 200
+
+#: Items that a history may have, unless configured: the first and the newest.
+_HISTORY_KEPT = 100
+
+#: Seconds for which completed jobs are kept, unless configured.
+_COMPLETED_KEPT_S = 604_800
 
 #: Jobs shown of those this one waits for, and of those that wait for it.
 RELATED_SHOWN = 50
@@ -35,6 +42,8 @@ class Happening:
     what: str
     when: float | None
     detail: dict[str, Any]
+    #: The item as stored, for its digits; "" where an old client wrote it another way.
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +67,8 @@ class JobDetail:
     #: The failure as stored; the message whole.
     failure: dict[str, Any]
     history: tuple[Happening, ...]
-    #: Items the history has in all.
-    history_length: int
+    #: Items that are missing after the first one may have been: it has as many as are kept.
+    history_trimmed: bool
     dependencies: tuple[Related, ...]
     dependencies_total: int
     dependents: tuple[Related, ...]
@@ -72,6 +81,13 @@ class JobDetail:
     paused: bool
     #: When the worker that holds it was last seen.
     worker_seen: float | None
+    #: When any worker was last seen.
+    any_worker_seen: float | None
+    #: Jobs of its queue that run now, and how many may; 0 when there is no limit.
+    running: int
+    max_running: int
+    #: Seconds for which completed jobs are kept.
+    kept_s: float
     #: All queues, to move it to.
     queues: tuple[str, ...]
 
@@ -98,11 +114,12 @@ def job(scope: Scope, jid: str) -> Read[JobDetail | RecurringDetail | None]:
         fields,
         size,
         tracked,
-        events,
+        first,
+        newest,
         length,
         dependencies,
         dependents,
-        counts,
+        legacy,
         recurring,
         recurring_size,
         queues,
@@ -110,6 +127,7 @@ def job(scope: Scope, jid: str) -> Read[JobDetail | RecurringDetail | None]:
         call("hmget", keys.job(jid), FIELDS),
         call("hstrlen", keys.job(jid), "data"),
         call("zscore", keys.tracked, jid),
+        call("lrange", keys.history(jid), 0, 0),
         call("lrange", keys.history(jid), -HISTORY_SHOWN, -1),
         call("llen", keys.history(jid)),
         call("sscan", keys.dependencies(jid), 0, None, RELATED_SHOWN),
@@ -128,28 +146,49 @@ def job(scope: Scope, jid: str) -> Read[JobDetail | RecurringDetail | None]:
     queue, worker = found["queue"] or "", found["worker"] or ""
     waits_for, blocks = _members(dependencies), _members(dependents)
     shown_size = size if (size or 0) <= DATA_SHOWN else 0
-    data, due, paused, seen, ahead, waits_for_total, blocks_total, *related = yield [
+    (
+        data,
+        due,
+        paused,
+        seen,
+        last_seen,
+        ahead,
+        running,
+        config,
+        waits_for_total,
+        blocks_total,
+        *related,
+    ) = yield [
         call("hget", keys.job(jid), "data" if shown_size else "no-such-field"),
         call("zscore", keys.scheduled(queue), jid),
         call("sismember", keys.paused_queues, queue),
         call("zscore", keys.workers, worker),
+        call("zrevrange", keys.workers, 0, 0, withscores=True),
         call("zrevrank", keys.work(queue), jid),
+        call("zcount", keys.locks(queue), f"({scope.now}", "+inf"),
+        call(
+            "hmget",
+            keys.config,
+            ["max-job-history", "jobs-history", f"{queue}-max-concurrency"],
+        ),
         call("scard", keys.dependencies(jid)),
         call("scard", keys.dependents(jid)),
         *(call("hmget", keys.job(each), ["klass", "state"]) for each in (*waits_for, *blocks)),
     ]
+    kept_items, kept_s, most = config or [None] * 3
     others = [
         Related(each, (reply or [None])[0] or "", (reply or [None, None])[1] or "")
         for each, reply in zip((*waits_for, *blocks), related, strict=True)
     ]
     (row,) = job_rows([jid], [fields], scope.now, due={jid: number(due)})
+    events = [*((first or ()) if (length or 0) > HISTORY_SHOWN else ()), *(newest or ())]
     return JobDetail(
         row=row,
         data=data if shown_size else ("" if not size else None),
         data_bytes=size or 0,
         failure=failure_of(found["failure"]),
-        history=_history(events or (), counts),
-        history_length=length or 0,
+        history=_history(events, legacy),
+        history_trimmed=_trimmed(length or 0, whole(kept_items)),
         dependencies=tuple(others[: len(waits_for)]),
         dependencies_total=waits_for_total or 0,
         dependents=tuple(others[len(waits_for) :]),
@@ -159,6 +198,10 @@ def job(scope: Scope, jid: str) -> Read[JobDetail | RecurringDetail | None]:
         ahead=ahead,
         paused=bool(paused),
         worker_seen=number(seen),
+        any_worker_seen=number(last_seen[0][1]) if last_seen else None,
+        running=running or 0,
+        max_running=max(0, whole(most) or 0),
+        kept_s=_COMPLETED_KEPT_S if number(kept_s) is None else number(kept_s) or 0.0,
         queues=names,
     )
 
@@ -241,14 +284,19 @@ def _members(reply: Any) -> list[str]:  # noqa: ANN401 - SSCAN's reply, or None 
     return sorted(reply[1])[:RELATED_SHOWN] if reply else []
 
 
-def _history(items: list[str] | tuple[()], legacy: str | None) -> tuple[Happening, ...]:
+def _trimmed(length: int, kept: int | None) -> bool:
+    kept = _HISTORY_KEPT if kept is None else kept
+    return length > HISTORY_SHOWN or 0 < kept <= length
+
+
+def _history(items: list[str], legacy: str | None) -> tuple[Happening, ...]:
     """Read the list, and before it what an old client left in the job's own field."""
     happened = [*_legacy(legacy)]
     for item in items:
         stored = parse(item)
         if isinstance(stored, list) and len(stored) >= 2:  # noqa: PLR2004 - when and what
             detail = stored[2] if len(stored) > 2 and isinstance(stored[2], dict) else {}  # noqa: PLR2004
-            happened.append(Happening(str(stored[1]), number(stored[0]), detail))
+            happened.append(Happening(str(stored[1]), number(stored[0]), detail, item))
     return tuple(happened)
 
 
