@@ -1,21 +1,34 @@
-"""A job's data and traces as a template can print them: exact digits, folded, bounded. Pure."""
+"""A job's data as a template can print it: exact digits, every key, folded, bounded. Pure.
+
+It is read from the stored text without a JSON parser's rounding, and without recursion, so that
+numbers keep their digits and no depth is too deep.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from qless_web.presenters.traces import Trace, TraceLine, trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Node", "Trace", "TraceLine", "trace", "tree"]
 
 #: Children shown of one object or list; the rest is a number.
 MOST_CHILDREN = 100
 
+#: Values shown of the whole; what comes after them is shown as text.
+MOST_NODES = 2_000
+
 #: Levels drawn as folds; what is deeper is shown as text.
 DEEPEST = 12
 
-
-class _Exact(str):
-    """The digits of a number as they were written: 12345678901234567890, 1.10."""
-
-    __slots__ = ()
+#: Characters shown of what is shown as text because it is too deep or too much.
+TEXT_HEAD = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,91 +49,163 @@ class Node:
 
 def tree(text: str, *, open_levels: int = 2) -> Node:
     """Return JSON text as a tree that keeps each digit; text that is no JSON stays text."""
-    try:
-        value = json.loads(text, parse_int=_Exact, parse_float=_Exact, parse_constant=_Exact)
-    except (ValueError, RecursionError):
+    value = _Reader(text).read()
+    if value is None:
         return Node(kind="text", text=text)
-    return _node(value, None, open_levels, DEEPEST)
+    return _Drawing(text, open_levels).node(value, None, 0)
 
 
-def _node(value: object, key: str | int | None, open_levels: int, levels: int) -> Node:
-    name = None if key is None else str(key)
-    kind, text = _leaf(value)
-    if not isinstance(value, dict | list) or not value:
-        return Node(kind=kind, text=text, key=name, is_index=isinstance(key, int))
-    if levels == 0:
-        text = json.dumps(value, ensure_ascii=False)
-        return Node(kind="text", text=text, key=name, is_index=isinstance(key, int))
-    pairs = list(value.items() if isinstance(value, dict) else enumerate(value))
-    children = tuple(
-        _node(each, name_, open_levels - 1, levels - 1) for name_, each in pairs[:MOST_CHILDREN]
-    )
-    return Node(
-        kind=kind,
-        text=text,
-        key=name,
-        is_index=isinstance(key, int),
-        children=children,
-        more=max(0, len(pairs) - MOST_CHILDREN),
-        open=open_levels > 0,
-    )
+@dataclass(slots=True)
+class _Value:
+    """One value as it stands in the text, from `start` to `end`."""
+
+    kind: str
+    start: int
+    end: int = 0
+    keys: list[str] = field(default_factory=list)
+    items: list[_Value] = field(default_factory=list)
 
 
-def _leaf(value: object) -> tuple[str, str]:
-    match value:
-        case dict():
-            kind, text = "object", _many(len(value), "key") if value else "{}"
-        case list():
-            kind, text = "array", _many(len(value), "item") if value else "[]"
-        case _Exact():
-            kind, text = "number", str(value)
-        case str():
-            kind, text = "string", json.dumps(value, ensure_ascii=False)
-        case bool():
-            kind, text = "boolean", "true" if value else "false"
-        case _:
-            kind, text = "null", "null"
-    return kind, text
+#: A string, a number, a word or a mark. Besides JSON's words the ones that Lua and Python write.
+_TOKEN = re.compile(
+    r"""[ \t\r\n]*(?:
+        (?P<string>"(?:[^"\\]|\\.)*")
+      | (?P<number>-?(?:0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?))
+      | (?P<boolean>true|false)
+      | (?P<null>null)
+      | (?P<odd>[+-]?(?:[iI]nf(?:inity)?|[nN]a[nN]))
+      | (?P<mark>[\[\]{},:])
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+
+_AFTER_VALUE = {"object": frozenset(",}"), "array": frozenset(",]")}
+_END = frozenset({"end"})
+_VALUE = frozenset({"value"})
+_KEY = frozenset({"key"})
+
+
+class _Reader:
+    """Reads text token by token; containers that are open are a stack, not a recursion."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._open: list[_Value] = []
+        self._root: _Value | None = None
+        self._wants: frozenset[str] = _VALUE
+
+    def read(self) -> _Value | None:
+        """Return the value of the text, or None where it is no JSON."""
+        scanner = _TOKEN.scanner(self._text)  # type: ignore[attr-defined]  # known to CPython alone
+        end = 0
+        while found := scanner.match():
+            if not self._take(found):
+                return None
+            end = found.end()
+        done = self._wants is _END and not self._text[end:].strip(" \t\r\n")
+        return self._root if done else None
+
+    def _take(self, found: re.Match[str]) -> bool:
+        kind = str(found.lastgroup)
+        token = found[kind]
+        start = found.start(kind)
+        if kind == "mark":
+            return self._mark(token, start)
+        if kind == "string" and "key" in self._wants:
+            self._open[-1].keys.append(_decoded(token))
+            self._wants = frozenset(":")
+            return True
+        if "value" not in self._wants:
+            return False
+        self._add(_Value("number" if kind == "odd" else kind, start, found.end()))
+        return True
+
+    def _mark(self, mark: str, start: int) -> bool:
+        opens = {"{": "object", "[": "array"}.get(mark)
+        if ("value" if opens else mark) not in self._wants:
+            return False
+        if opens:
+            value = _Value(opens, start)
+            self._add(value)
+            self._open.append(value)
+            self._wants = _KEY | {"}"} if opens == "object" else _VALUE | {"]"}
+        elif mark in "}]":
+            self._open.pop().end = start + 1
+            self._after_value()
+        elif mark == ":":
+            self._wants = _VALUE
+        else:
+            self._wants = _KEY if self._open[-1].kind == "object" else _VALUE
+        return True
+
+    def _add(self, value: _Value) -> None:
+        if self._open:
+            self._open[-1].items.append(value)
+        else:
+            self._root = value
+        self._after_value()
+
+    def _after_value(self) -> None:
+        self._wants = _AFTER_VALUE[self._open[-1].kind] if self._open else _END
+
+
+def _decoded(token: str) -> str:
+    """Read a JSON string; one with half a surrogate pair stays as it is written."""
+    try:
+        text = str(json.loads(token, strict=False))
+        text.encode(errors="surrogateescape")
+    except ValueError:
+        return token
+    return text
+
+
+class _Drawing:
+    """Makes nodes of values until there are enough of them."""
+
+    def __init__(self, text: str, open_levels: int) -> None:
+        self._text = text
+        self._open_levels = open_levels
+        self._left = MOST_NODES
+
+    def node(self, value: _Value, key: str | int | None, level: int) -> Node:
+        self._left -= 1
+        named = None if key is None else str(key)
+        is_index = isinstance(key, int)
+        kind = value.kind
+        if kind not in _AFTER_VALUE or not value.items:
+            text = self._leaf(value)
+        elif level >= DEEPEST or self._left <= 0:
+            kind, text = "text", self._head(value)
+        else:
+            children = tuple(self._children(value, level + 1))
+            return Node(
+                kind=kind,
+                text=_many(len(value.items), "key" if kind == "object" else "item"),
+                key=named,
+                is_index=is_index,
+                children=children,
+                more=len(value.items) - len(children),
+                open=level < self._open_levels,
+            )
+        return Node(kind=kind, text=text, key=named, is_index=is_index)
+
+    def _children(self, value: _Value, level: int) -> Iterator[Node]:
+        for index, item in enumerate(value.items[:MOST_CHILDREN]):
+            if self._left <= 0:
+                return
+            yield self.node(item, value.keys[index] if value.keys else index, level)
+
+    def _leaf(self, value: _Value) -> str:
+        written = self._text[value.start : value.end]
+        if value.kind == "string":
+            read = _decoded(written)
+            return written if read == written else json.dumps(read, ensure_ascii=False)
+        return {"object": "{}", "array": "[]"}.get(value.kind, written)
+
+    def _head(self, value: _Value) -> str:
+        end = min(value.end, value.start + TEXT_HEAD)
+        return self._text[value.start : end] + ("…" if end < value.end else "")
 
 
 def _many(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-@dataclass(frozen=True, slots=True)
-class TraceLine:
-    """One line of a trace; ``kind`` is frame, library, code, error or plain."""
-
-    text: str
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """A failure's message: ``last`` is the line that says most, ``lines`` all of them."""
-
-    text: str
-    last: str
-    lines: tuple[TraceLine, ...]
-
-
-def trace(text: str) -> Trace:
-    """Return a failure's message line by line, the frames of libraries told from the others."""
-    lines = []
-    kind = "plain"
-    for line in text.rstrip().splitlines() or [""]:
-        kind = _line_kind(line, kind)
-        lines.append(TraceLine(line, kind))
-    python = text.lstrip().startswith("Traceback (most recent call last)")
-    said = [line for line in lines if line.text.strip()] or lines
-    last = said[-1] if python else said[0]
-    marked = tuple(TraceLine(line.text, "error") if line is last else line for line in lines)
-    return Trace(text, last.text.strip(), marked)
-
-
-def _line_kind(line: str, before: str) -> str:
-    if line.lstrip().startswith('File "'):
-        return "library" if "site-packages" in line or "/lib/python" in line else "frame"
-    if line.startswith("    ") and before in {"frame", "library", "code"}:
-        return "library" if before == "library" else "code"
-    return "plain"
