@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from qless_web.formatting import duration
-from qless_web.presenters import charts, data
+from qless_web.presenters import charts, data, traces
 from qless_web.presenters.page import (
     Action,
     Ask,
@@ -20,7 +20,8 @@ from qless_web.presenters.page import (
     Tab,
     pager,
 )
-from qless_web.presenters.rows import GroupRow, JobRow, QueueRow, WorkerRow
+from qless_web.presenters.rows import GroupRow, JobRow, QueueRow
+from qless_web.presenters.tables import WorkerRow
 
 STATES = (
     *("waiting", "running", "stalled", "scheduled"),
@@ -73,7 +74,7 @@ class Patterns(Page):
     nothing_measured: charts.Histogram
     timeline: charts.Timeline
     tree: data.Node
-    trace: data.Trace
+    trace: traces.Trace
 
 
 def patterns(now: float) -> Patterns:
@@ -108,7 +109,7 @@ def patterns(now: float) -> Patterns:
         nothing_measured=charts.histogram((), say=duration),
         timeline=_timeline(now),
         tree=data.tree(_DATA),
-        trace=data.trace(_TRACE),
+        trace=traces.trace(_TRACE),
     )
 
 
@@ -219,7 +220,17 @@ def _groups(now: float) -> tuple[GroupRow, ...]:
 def _workers(now: float) -> tuple[WorkerRow, ...]:
     rows = (("w-7.example-4711", 12, 0, -3), ("w-8.example-22", 3, 2, -61), ("old", 0, 0, -90_000))
     return tuple(
-        WorkerRow(name=name, link=_HERE, running=running, stalled=stalled, seen=now + seen)
+        WorkerRow(
+            name=name,
+            link=_HERE,
+            running=running,
+            stalled=stalled,
+            seen=now + seen,
+            queues=(("billing", _HERE), ("mail", _HERE)) if running else (),
+            more_queues=running // 4,
+            gone=not running,
+            actions=_actions()[3:],
+        )
         for name, running, stalled, seen in rows
     )
 

@@ -1,4 +1,4 @@
-"""Rows that more than one family of pages lists: jobs, queues, groups of failures, workers.
+"""Rows that more than one family of pages lists: jobs, queues, groups of failures.
 
 Plain data for the macros of ``templates/macros/tables.html``; a missing value is None and shows
 as a dash, a zero shows as a faint 0. Instants are epoch seconds.
@@ -79,16 +79,4 @@ class GroupRow:
     last: float | None = None
     message: str = ""
     trend: Sparkline | None = None
-    actions: tuple[Action, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerRow:
-    """One worker: what it runs, what it lost, when it was last heard of."""
-
-    name: str
-    link: Link
-    running: int
-    stalled: int
-    seen: float | None = None
     actions: tuple[Action, ...] = ()
