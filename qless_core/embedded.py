@@ -128,7 +128,7 @@ class EmbeddedServer:
         self._clock = Clock()
         self._socket: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._pipe = -1
+        self._held: list[int] = []
         self._owner = 0
 
     @property
@@ -159,11 +159,16 @@ class EmbeddedServer:
         """
         if self._socket is not None:
             return self
-        if self._directory is None:
-            self._launch(_temporary_folder(), temporary=True)
-            return self
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._claim(self._directory)
+        binary = self._binary or find_server()
+        try:
+            if self._directory is None:
+                self._launch(_temporary_folder(), binary)
+            else:
+                self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._claim(self._directory, binary)
+        except BaseException:
+            self._let_go()
+            raise
         return self
 
     def stop(self) -> None:
@@ -172,8 +177,7 @@ class EmbeddedServer:
         self._socket = None
         if process is None or not self.owned:
             return
-        os.close(self._pipe)
-        self._owner = 0
+        self._let_go()
         try:
             process.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -187,8 +191,7 @@ class EmbeddedServer:
         Runs by itself after `os.fork`; calling it again does nothing.
         """
         if self._owner not in {0, os.getpid()}:
-            os.close(self._pipe)
-            self._owner = 0
+            self._let_go()
 
     def __enter__(self) -> Self:
         return self.start()
@@ -196,30 +199,41 @@ class EmbeddedServer:
     def __exit__(self, *_exception: object) -> None:
         self.stop()
 
-    def _claim(self, home: Path) -> None:
+    def _let_go(self) -> None:
+        for descriptor in self._held:
+            os.close(descriptor)
+        self._held.clear()
+        self._owner = 0
+
+    def _claim(self, home: Path, binary: str) -> None:
         """Launch in `home` when it is free, else attach to the server that holds it.
 
-        The lock is inherited by the server's own processes, so it is held until they are gone:
-        two servers never write the same append-only file.
+        One lock is inherited by the server's own processes, so it is held until they are gone: two
+        servers never write the same append-only file. The other is held by the owner alone, so
+        nobody attaches to a server that is about to follow its owner.
         """
         deadline = self._clock.monotonic() + START_TIMEOUT_S
         lock = os.open(home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             while not _locked(lock):
                 running = _known_socket(home)
-                if _answer(running).startswith(b"+PONG"):
+                if _is_owned(home) and _answer(running).startswith(b"+PONG"):
                     self._socket = running
                     return
                 if self._clock.monotonic() > deadline:
                     message = f"another process holds {home} but no server answers there"
                     raise EmbeddedServerError(message)
                 self._clock.wait(POLL_S)
-            self._launch(home, temporary=False, lock=lock)
+            ownership = os.open(home / "owner", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._held.append(ownership)
+            fcntl.flock(ownership, fcntl.LOCK_EX)
+            self._launch(home, binary, lock)
         finally:
             os.close(lock)
 
-    def _launch(self, home: Path, *, temporary: bool, lock: int | None = None) -> None:
-        binary = self._binary or find_server()
+    def _launch(self, home: Path, binary: str, lock: int | None = None) -> None:
+        """Start the server; without the lock of a directory, in one that is temporary."""
+        temporary = lock is None
         place, scrap = _place(home), home if temporary else None
         if place.parent != home:
             scrap = place.parent
@@ -239,7 +253,8 @@ class EmbeddedServer:
         for name, value in settings.items():
             command += [f"--{name}", str(value)]
         with (home / "valkey.log").open("w+b") as log:
-            reading, self._pipe = os.pipe()
+            reading, writing = os.pipe()
+            self._held.append(writing)
             try:
                 self._process = subprocess.Popen(  # noqa: S603 - the operator's own program
                     ["/bin/sh", "-c", _WATCHDOG, "qless-embedded", place, scrap or "", *command],
@@ -277,6 +292,17 @@ def _locked(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _is_owned(home: Path) -> bool:
+    try:
+        ownership = os.open(home / "owner", os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        return not _locked(ownership)
+    finally:
+        os.close(ownership)
 
 
 def _temporary_folder() -> Path:

@@ -6,7 +6,7 @@ statistics are those of a shop that was busy, and none of it takes longer than t
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Self
@@ -51,21 +51,19 @@ OPTIONS = {
 HANDS = {"exports": "reports-1-771", "thumbnails": "media-1-884", "video": "media-2-885"}
 
 
-def plant(url: str, namespace: str = "ql:", *, seed: int = 5678) -> None:
-    """Fill an empty Redis with the shop.
+def plant(client: Client, *, seed: int = 5678) -> None:
+    """Fill an empty Redis with the shop, as of the client's time.
 
     Raises:
         QlessError: Redis is gone, or refused.
 
     """
     chance = Random(seed)  # noqa: S311 - made-up data, no secret
-    with closing(Client(url, namespace=namespace)) as client:
-        now = client.now()
-    with Hands(url, namespace, now) as hands:
+    with Hands(client) as hands:
         for option, value in OPTIONS.items():
             hands.anyone.config[option] = value
         _Past(hands, chance).live()
-        hands.then.moment = now
+        hands.then.moment = hands.now
         _Present(hands, chance).arrange()
 
 
@@ -88,11 +86,10 @@ class Then(Clock):
 class Hands:
     """A client for each worker of the shop, and one for everybody else; all go by one clock."""
 
-    def __init__(self, url: str, namespace: str, now: float) -> None:
-        self.now = now
-        self.then = Then(now)
-        self._url = url
-        self._namespace = namespace
+    def __init__(self, client: Client) -> None:
+        self.now = client.now()
+        self.then = Then(self.now)
+        self._client = client
         self._clients: dict[str, Client] = {}
         self._stack = ExitStack()
         self.anyone = self._named("shop-web-1")
@@ -118,7 +115,12 @@ class Hands:
 
     def _named(self, name: str) -> Client:
         if name not in self._clients:
-            client = Client(self._url, namespace=self._namespace, clock=self.then, worker_name=name)
+            client = Client(
+                redis=self._client.redis,
+                namespace=self._client.namespace,
+                clock=self.then,
+                worker_name=name,
+            )
             self._clients[name] = self._stack.enter_context(client)
         return self._clients[name]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,10 +27,9 @@ def open_shop(url: str, namespace: str) -> Iterator[None]:
         QlessError: Redis is gone, or refused.
 
     """
-    with closing(Client(url, namespace=namespace)) as client:
-        empty = not client.queues.counts
-    if empty:
-        plant(url, namespace)
+    with Client(url, namespace=namespace) as client:
+        if not client.queues.counts:
+            plant(client)
     owner = os.getpid()
     crew = _send_crew(url, namespace)
     try:
