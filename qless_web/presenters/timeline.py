@@ -1,0 +1,249 @@
+"""A job's history as a life to scale, and as a table of what happened. Pure.
+
+History counts in whole seconds, and may have lost items after its first: what is not known is
+drawn as a gap, and no length is ever negative.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from qless_web.formatting import duration
+from qless_web.presenters import charts
+from qless_web.presenters.data import tree
+from qless_web.presenters.jobs import group_link, queue_link, worker_link
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qless_core.reads.job import Happening, JobDetail
+    from qless_web.presenters.data import Node
+    from qless_web.presenters.page import Link
+
+#: Attempts that are drawn, the newest; all are in the table.
+LANES = 12
+
+#: What the queue itself writes into a history; anything else is a line of the job's log.
+_KNOWN = frozenset({"put", "popped", "done", "failed", "timed-out"})
+
+#: How a run ends, by what ended it: the kind of its bar and the word.
+_ENDS = {
+    "done": ("run", "done"),
+    "failed": ("failed", "failed"),
+    "timed-out": ("stalled", "timed out"),
+    "put": ("run", "put again"),
+    "popped": ("stalled", "lock lost"),
+}
+
+_WORDS = {"put": "Put", "popped": "Popped", "done": "Completed", "failed": "Failed",
+          "timed-out": "Timed out"}  # fmt: skip
+
+_STATES = {"put": "waiting", "popped": "running", "done": "complete", "failed": "failed",
+           "timed-out": "stalled"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One line of the table.
+
+    Attributes:
+        what: the word for it, or the text of a log line.
+        state: the state it led to, for its colour; "" for a log line.
+        at: epoch seconds.
+        after: seconds since the event before; None for the first, and after a gap.
+        place: the queue, worker or group it names, with the word for which and its link.
+        places: all such.
+        detail: what else was recorded, digit for digit; None when nothing.
+        gap: items before this one may be missing.
+
+    """
+
+    what: str
+    state: str
+    at: float | None
+    after: float | None
+    places: tuple[tuple[str, str, Link], ...] = ()
+    detail: Node | None = None
+    gap: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """A job's history: drawn, in a table newest first, and in a few numbers.
+
+    Attributes:
+        chart: the drawing.
+        events: the table.
+        attempts: how often it was popped, as far as is known.
+        left_out: attempts that are not drawn.
+        waited: seconds it spent waiting in the last attempt; None when unknown.
+        ran: seconds it ran in the last attempt.
+
+    """
+
+    chart: charts.Timeline
+    events: tuple[Event, ...]
+    attempts: int
+    left_out: int = 0
+    waited: float | None = None
+    ran: float | None = None
+
+
+def life(job: JobDetail, now: float) -> Life:
+    """Return the history of a job as it is known at `now`."""
+    walk = _Walk(trimmed=job.history_trimmed)
+    for happened in job.history:
+        walk.take(happened)
+    walk.finish(job, now)
+    lanes = walk.lane + 1 if walk.spans else 0
+    first = max(0, lanes - LANES)
+    spans = [
+        charts.Span(each.kind, each.start, each.end, each.text, each.lane - first)
+        for each in walk.spans
+        if each.lane >= first
+    ]
+    start = min((each.start for each in spans), default=0.0)
+    return Life(
+        chart=charts.timeline(
+            spans, marks=[mark for mark in walk.marks if mark[1] >= start], say=duration
+        ),
+        events=tuple(reversed(list(_events(job.history, trimmed=job.history_trimmed)))),
+        attempts=sum(1 for each in job.history if each.what == "popped"),
+        left_out=first,
+        waited=walk.waited,
+        ran=walk.ran,
+    )
+
+
+@dataclass
+class _Walk:
+    """Walks through a history: what is open, since when, and in which lane."""
+
+    trimmed: bool
+    spans: list[charts.Span] = field(default_factory=list)
+    marks: list[tuple[str, float]] = field(default_factory=list)
+    lane: int = 0
+    waited: float | None = None
+    ran: float | None = None
+    _kind: str = ""
+    _since: float = 0.0
+    _worker: str = ""
+    _used: bool = False
+    _seen: int = 0
+
+    def take(self, happened: Happening) -> None:
+        """Go on to the next item."""
+        self._seen += 1
+        if happened.when is None:
+            return
+        if self.trimmed and self._seen == 2:  # noqa: PLR2004 - right after the first
+            self._gap(happened.when)
+        at = max(happened.when, self._since)
+        if happened.what not in _KNOWN:
+            self.marks.append((happened.what, happened.when))
+            return
+        self._close(happened.what, at)
+        if happened.what == "popped":
+            self._kind, self._worker = "run", str(happened.detail.get("worker") or "")
+            self._used = True
+        elif happened.what in {"put", "timed-out"}:
+            self._next_lane()
+            self._kind = "wait"
+        else:
+            self._kind = ""
+        self._since = at
+
+    def finish(self, job: JobDetail, now: float) -> None:
+        """Draw what goes on until now."""
+        row, now = job.row, max(now, self._since)
+        if self._kind == "run" and row.state in {"running", "stalled"}:
+            word = "running" if row.state == "running" else "stalled"
+            kind = "run" if word == "running" else "stalled"
+            self._draw(kind, now, f"{self._worker} {word} {duration(now - self._since)}".strip())
+            self.ran = now - self._since
+        elif self._kind == "wait" and row.state in {"waiting", "scheduled", "depends", "stalled"}:
+            kind = "wait" if row.state in {"waiting", "stalled"} else row.state
+            word = {"wait": "waiting", "depends": "waits for others"}.get(kind, kind)
+            self._draw(kind, now, f"{word} {duration(now - self._since)}")
+            self.waited = now - self._since
+
+    def _gap(self, at: float) -> None:
+        if self._kind:
+            self._draw("gap", at, "not recorded")
+        self._kind, self._since = "", at
+        self._next_lane()
+
+    def _close(self, what: str, at: float) -> None:
+        length = at - self._since
+        if self._kind == "wait":
+            self._draw("wait", at, f"wait {_lasted(length)}")
+            self.waited = length
+        elif self._kind == "run":
+            kind, word = _ENDS[what]
+            self._draw(kind, at, f"{self._worker} {_lasted(length)} · {word}".strip())
+            self.ran = length
+            if what == "popped":
+                self._next_lane()
+
+    def _draw(self, kind: str, end: float, text: str) -> None:
+        self.spans.append(charts.Span(kind, self._since, end, text, self.lane))
+        self._used = True
+
+    def _next_lane(self) -> None:
+        if self._used:
+            self.lane += 1
+            self._used = False
+
+
+def _lasted(seconds: float) -> str:
+    # History counts in whole seconds: what began and ended in one took less than that.
+    return duration(seconds) if seconds >= 1 else "under 1 s"
+
+
+def _events(history: Sequence[Happening], *, trimmed: bool) -> Iterable[Event]:
+    before: float | None = None
+    for index, each in enumerate(history):
+        gap = trimmed and index == 1
+        known = each.what in _KNOWN
+        since = None if gap or before is None or each.when is None else each.when - before
+        yield Event(
+            what=_WORDS.get(each.what, each.what),
+            state=_STATES.get(each.what, ""),
+            at=each.when,
+            after=None if since is None else max(0.0, since),
+            places=tuple(_places(each)) if known else (),
+            detail=_detail(each, known=known),
+            gap=gap,
+        )
+        before = each.when if each.when is not None else before
+
+
+def _places(happened: Happening) -> Iterable[tuple[str, str, Link]]:
+    detail = happened.detail
+    queue = detail.get("q") or detail.get("queue")
+    if queue:
+        yield "queue", str(queue), queue_link(str(queue))
+    if detail.get("worker"):
+        yield "worker", str(detail["worker"]), worker_link(str(detail["worker"]))
+    if detail.get("group"):
+        yield "group", str(detail["group"]), group_link(str(detail["group"]))
+
+
+_SAID_BY_PLACES = frozenset({"q", "queue", "worker", "group"})
+
+
+def _detail(happened: Happening, *, known: bool) -> Node | None:
+    """Return what a log line recorded, from the stored text: integers stay integers."""
+    rest = {
+        key: value
+        for key, value in happened.detail.items()
+        if not (known and key in _SAID_BY_PLACES)
+    }
+    if not rest:
+        return None
+    if known or not happened.text:
+        return tree(json.dumps(rest, ensure_ascii=False))
+    stored = tree(happened.text)
+    return stored.children[2] if len(stored.children) > 2 else None  # noqa: PLR2004 - [when, what, data]
