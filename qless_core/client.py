@@ -50,13 +50,14 @@ DEFAULTS: Final[dict[str, Any]] = {
     # A script takes milliseconds; whoever waits longer waits for a server that is not there.
     "socket_timeout": 10.0,
     "socket_connect_timeout": 5.0,
-    "socket_keepalive": True,
     # The most connections at once; more are refused at once instead of waited for.
     "max_connections": 256,
-    "lib_name": None,
-    "lib_version": None,
+    # Says nothing of itself: CLIENT SETINFO is one more command that an ACL may refuse.
+    "driver_info": None,
 }
 
+#: Settings that redis-py adds for a pool of its own, and that would tie ours to it.
+_OF_THEIR_POOL: Final = ("maint_notifications", "orig_", "himport_", "event_dispatcher")
 #: Words in the query of a URL whose values nobody may read.
 _SECRETS: Final = ("password", "passwd", "secret", "token")
 _MASK: Final = "***"
@@ -250,12 +251,17 @@ def _pool(url: str, redis: redis_py.Redis | None) -> redis_py.ConnectionPool:
     retry = Retry(NoBackoff(), 0)
     if redis is not None:
         theirs = redis.connection_pool
-        settings = {**DEFAULTS, **theirs.connection_kwargs, **FIXED, "retry": retry}
+        settings = {
+            name: value
+            for name, value in theirs.connection_kwargs.items()
+            if not name.startswith(_OF_THEIR_POOL)
+        }
+        settings |= {**FIXED, "retry": retry, "max_connections": theirs.max_connections}
         return redis_py.ConnectionPool(theirs.connection_class, **settings)
     problem = _complaint(url)
     if problem is None:
         try:
-            pool = redis_py.ConnectionPool.from_url(url, **DEFAULTS)
+            pool = redis_py.ConnectionPool.from_url(url, **DEFAULTS, **FIXED)
             pool.connection_kwargs |= {**FIXED, "retry": retry}
             # Made and thrown away, to find options that no connection knows.
             pool.connection_class(**pool.connection_kwargs)

@@ -1,0 +1,39 @@
+"""The fixtures of every test: a real server of our own, a clock that stands still, a client."""
+
+from __future__ import annotations
+
+import pytest
+import redis as redis_py
+
+from qless_core.client import Client
+from qless_core.embedded import EmbeddedServer
+from qless_core.testing import FrozenClock
+
+
+@pytest.fixture(scope="session")
+def server():
+    """Run a private server, one for each process of a test run."""
+    with EmbeddedServer() as server:
+        yield server
+
+
+@pytest.fixture
+def redis(server):
+    """Connect plainly to the server, and empty it."""
+    with redis_py.Redis.from_url(server.url, decode_responses=True) as redis:
+        redis.flushall()
+        redis.script_flush()
+        yield redis
+
+
+@pytest.fixture
+def clock():
+    """Make the time that the client goes by; it goes on when told."""
+    return FrozenClock()
+
+
+@pytest.fixture
+def client(server, redis, clock):  # noqa: ARG001  `redis` empties the server
+    """Make a client of the empty server."""
+    with Client(server.url, clock=clock, worker_name="worker-1") as client:
+        yield client
