@@ -1,0 +1,68 @@
+-- Removing jobs for good.
+
+-- Refuses when somebody outside the list waits for somebody in it. A mention of a job that no longer
+-- waits stops nobody.
+local function refuse_dependents(jids, listed)
+  for _, jid in ipairs(jids) do
+    for _, other in ipairs(call('smembers', Key.dependents(jid))) do
+      if not listed[other] and call('sismember', Key.dependencies(other), jid) == 1
+        and call('hexists', Key.job(other), 'jid') == 1 then
+        Check.refuse('HAS_DEPENDENTS', jid .. ' is a dependency of ' .. other, 1)
+      end
+    end
+  end
+end
+
+-- Takes one job away, except out of its failure group: that is done for all of a group at once.
+local function remove(jid, groups)
+  local known = call('hmget', Key.job(jid), 'state', 'queue', 'worker', 'failure', 'tags')
+  local state, queue, worker = known[1], known[2], known[3]
+  if state == 'complete' then
+    return
+  end
+  Events.canceled(jid, queue, worker)
+  if worker and worker ~= '' then
+    call('zrem', Key.worker_jobs(worker), jid)
+  end
+  if queue and queue ~= '' then
+    Queue.leave(queue, jid)
+  end
+  if state == 'failed' then
+    local failure = Json.object(known[4])
+    if type(failure.group) == 'string' then
+      groups[failure.group] = groups[failure.group] or {}
+      table.insert(groups[failure.group], jid)
+    end
+    if type(failure.when) == 'number' and queue then
+      Stats.uncount_failed(queue, failure.when, 1)
+    end
+  end
+  Dependencies.forget(jid)
+  Job.destroy(jid, known[5])
+  if call('zrem', Key.tracked, jid) == 1 then
+    Events.job('canceled', jid)
+  end
+end
+
+-- cancel jid... -> list of the jids. Complete jobs are left as they are.
+-- Refuses: HAS_DEPENDENTS when a dependent is not in the list; then none is touched.
+-- Publishes: canceled to the log, to the worker, and for a tracked job.
+Commands['cancel'] = function(_, arg)
+  local jids = Check.names(arg, 1, 'jid')
+  local listed = {}
+  for _, jid in ipairs(jids) do
+    listed[jid] = true
+  end
+  refuse_dependents(jids, listed)
+  local groups = {}
+  for _, jid in ipairs(jids) do
+    if listed[jid] then
+      listed[jid] = nil -- named twice, canceled once
+      remove(jid, groups)
+    end
+  end
+  for group, members in pairs(groups) do
+    Failures.remove(group, members)
+  end
+  return jids
+end

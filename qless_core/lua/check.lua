@@ -1,0 +1,138 @@
+-- Argument checks. They run before anything is written; a refusal says which argument and what it
+-- got. main.lua puts the command's name in front and turns the refusal into an error reply.
+
+-- refuse(code, sentence, depth): stops the command. `depth` is how many callers up the line that
+-- clients see as `user_script:<line>: ` lies; 0 is the line that calls refuse.
+-- The position comes from error() itself: the sandbox has no debug library.
+function Check.refuse(code, sentence, depth)
+  local _, where = pcall(error, '', 3 + (depth or 0))
+  error({ code = code, where = where, sentence = sentence })
+end
+
+-- What the argument was, short enough for an error message.
+local function got(value)
+  if value == nil then
+    return 'got nothing'
+  end
+  if #value > 100 then
+    return 'got "' .. string.sub(value, 1, 100) .. '" and ' .. (#value - 100) .. ' bytes more'
+  end
+  return 'got "' .. value .. '"'
+end
+
+-- must(name, what, value): refuses an argument of a command, two callers up.
+local function must(name, what, value)
+  Check.refuse('BAD_ARGUMENT', 'argument "' .. name .. '" must be ' .. what .. ', ' .. got(value), 2)
+end
+
+-- Check.rest(arg, from) -> the arguments from there on. Not unpack: thousands do not fit its stack.
+function Check.rest(arg, from)
+  local rest = {}
+  for i = from, #arg do
+    rest[i - from + 1] = arg[i]
+  end
+  return rest
+end
+
+-- Check.finite(value) -> a number that is neither infinite nor NaN, or nil.
+function Check.finite(value)
+  local n = tonumber(value)
+  if n and n == n and n ~= math.huge and n ~= -math.huge then
+    return n
+  end
+  return nil
+end
+
+-- Check.text(value, name) -> the value; it may be empty, but must be there.
+function Check.text(value, name)
+  if value == nil then
+    must(name, 'given', value)
+  end
+  return value
+end
+
+-- Check.name(value, name) -> the value; it must not be empty.
+function Check.name(value, name)
+  if value == nil or value == '' then
+    must(name, 'a name', value)
+  end
+  return value
+end
+
+-- Check.names(arg, from, name) -> the arguments from there on; at least one, none empty.
+function Check.names(arg, from, name)
+  local names = {}
+  for i = from, math.max(#arg, from) do
+    if arg[i] == nil or arg[i] == '' then
+      must(name, 'a name', arg[i])
+    end
+    names[#names + 1] = arg[i]
+  end
+  return names
+end
+
+-- Check.number(value, name, default) -> a finite number.
+function Check.number(value, name, default)
+  if value == nil and default then
+    return default
+  end
+  local n = Check.finite(value)
+  if not n then
+    must(name, 'a number', value)
+  end
+  return n
+end
+
+-- Check.whole(value, name, default) -> a whole number.
+function Check.whole(value, name, default)
+  if value == nil and default then
+    return default
+  end
+  local n = Check.finite(value)
+  if not n or n % 1 ~= 0 then
+    must(name, 'a whole number', value)
+  end
+  return n
+end
+
+-- Check.count(value, name, default) -> a whole number from 0 up, small enough for Redis to take.
+function Check.count(value, name, default)
+  if value == nil and default then
+    return default
+  end
+  local n = Check.finite(value)
+  if not n or n % 1 ~= 0 or n < 0 then
+    must(name, 'a whole number from 0 up', value)
+  end
+  return math.min(n, 1e12)
+end
+
+-- Check.json(value, name) -> the text itself, byte for byte, when it is JSON.
+function Check.json(value, name)
+  if value == nil or not pcall(cjson.decode, value) then
+    must(name, 'JSON', value)
+  end
+  return value
+end
+
+-- Check.strings(value, name) -> a Lua list, from text that is a JSON list of strings.
+function Check.strings(value, name)
+  local ok, decoded = Json.read(value)
+  local strings = ok and Json.strings(decoded)
+  if not strings then
+    must(name, 'a JSON list of strings', value)
+  end
+  return strings
+end
+
+-- Check.options(arg, from) -> table of the names and values that follow the fixed arguments.
+function Check.options(arg, from)
+  local options = {}
+  for i = from, #arg, 2 do
+    if arg[i + 1] == nil then
+      Check.refuse('BAD_ARGUMENT', 'option "' .. arg[i] .. '" must have a value, got nothing', 1)
+    end
+    options[arg[i]] = arg[i + 1]
+  end
+  return options
+end

@@ -1,0 +1,83 @@
+-- Finishing a job, or handing it to its next queue.
+
+-- Into the next queue: to work, to the schedule, or to wait for others.
+local function advance(now, jid, queue, known, options)
+  local to, delay = options.to, options.delay
+  local waited = Dependencies.effective(options.depends)
+  Dependencies.link(jid, waited)
+  Events.advanced(jid, queue, to)
+  Queue.remember(to, now)
+  local state
+  if #waited > 0 then
+    state = 'depends'
+    call('zadd', Key.depends(to), now, jid)
+  elseif delay > 0 then
+    state = 'scheduled'
+    call('zadd', Key.scheduled(to), now + delay, jid)
+  else
+    state = 'waiting'
+    call('zadd', Key.work(to), Queue.score(Check.finite(known[3]) or 0, now), jid)
+  end
+  local retries = Check.finite(known[4]) or 5
+  call('hmset', Key.job(jid), 'state', state, 'worker', '', 'failure', '{}', 'queue', to,
+    'expires', 0, 'remaining', retries, 'time', Job.time(now), 'data', options.data)
+  if state == 'depends' and delay > 0 then
+    call('hset', Key.job(jid), 'scheduled', now + delay)
+  end
+  History.push(jid, false, History.item(now, 'put', '{"q":' .. encode(to) .. '}'))
+  return state
+end
+
+local function finish(now, jid, queue, known, options)
+  Events.completed(jid, queue)
+  local retries = Check.finite(known[4]) or 5
+  call('hmset', Key.job(jid), 'state', 'complete', 'worker', '', 'failure', '{}', 'queue', '',
+    'expires', 0, 'remaining', retries, 'time', Job.time(now), 'data', options.data)
+  call('zadd', Key.completed, now, jid)
+  Dependencies.release(now, jid)
+  Prune.completed(now)
+  return 'complete'
+end
+
+local function read_options(arg)
+  local data = Check.json(arg[4], 'data')
+  local given = Check.options(arg, 5)
+  local to = given.next and Check.name(given.next, 'next')
+  local delay = given.delay and Check.number(given.delay, 'delay')
+  local depends = given.depends and Check.strings(given.depends, 'depends')
+  if not to and (delay or depends) then
+    Check.refuse('BAD_ARGUMENT', 'option "' .. (delay and 'delay' or 'depends')
+      .. '" makes no sense without "next"', 1)
+  end
+  return { data = data, to = to, delay = delay or 0, depends = depends or {} }
+end
+
+-- complete jid worker queue data [next q, delay n, depends json]... -> the state the job is in now:
+-- complete, waiting, scheduled or depends. `data` is stored as it is.
+-- Refuses: JOB_NOT_FOUND, JOB_NOT_RUNNING, LOCK_LOST (another worker, another queue);
+-- BAD_ARGUMENT, also for a dependency on itself or in a ring.
+-- Publishes: completed for a tracked job, then advanced or completed.
+Commands['complete'] = function(now, arg)
+  local jid = Check.name(arg[1], 'jid')
+  local worker = Check.name(arg[2], 'worker')
+  local queue = Check.name(arg[3], 'queue')
+  local options = read_options(arg)
+  local known = call('hmget', Key.job(jid), 'state', 'worker', 'priority', 'retries', 'queue',
+    'time', 'history')
+  Job.owned(jid, worker, known)
+  if known[5] ~= queue then
+    Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' running in another queue: ' .. (known[5] or ''))
+  end
+  Dependencies.refuse_ring(jid, options.depends)
+  Config.prefetch('max-job-history', 'jobs-history', 'jobs-history-count', 'stats-history')
+
+  History.push(jid, known[7], History.item(now, 'done'))
+  call('zrem', Key.locks(queue), jid)
+  call('zrem', Key.worker_jobs(worker), jid)
+  Stats.durations('run', queue, now, { now - (Check.finite(known[6]) or now) })
+  Events.if_tracked('completed', jid)
+  if options.to then
+    return advance(now, jid, queue, known, options)
+  end
+  return finish(now, jid, queue, known, options)
+end

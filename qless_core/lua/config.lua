@@ -1,0 +1,87 @@
+-- Options. A stored value that is no number counts as the default, so a typo stops nobody.
+
+-- What `config.get` without a key shows until it is set. `options.py` tells people about these.
+local LISTED = {
+  ['application'] = 'qless',
+  ['heartbeat'] = 60,            -- seconds a lock lasts
+  ['grace-period'] = 10,         -- seconds a worker still has when its lock ran out
+  ['stats-history'] = 30,        -- days
+  ['histogram-history'] = 7,     -- days
+  ['jobs-history-count'] = 50000,
+  ['jobs-history'] = 604800,     -- seconds
+}
+
+-- Known, but not shown until set.
+local UNLISTED = {
+  ['max-job-history'] = 100,     -- items in the history of a job; 0 or less: no limit
+  ['max-worker-age'] = 86400,    -- seconds
+  ['max-failure-message'] = 32768, -- bytes; 0 or less: no limit
+}
+
+-- What this call has read so far: a pop of a hundred jobs asks for an option once.
+local seen = {}
+
+-- Config.start(): forgets what an earlier call has read.
+function Config.start()
+  seen = {}
+end
+
+-- Config.prefetch(name...): one read for all the options that a command is going to need.
+function Config.prefetch(...)
+  local values = call('hmget', Key.config, ...)
+  for i = 1, #values do
+    seen[select(i, ...)] = values[i]
+  end
+end
+
+local function stored(name)
+  local value = seen[name]
+  if value == nil then
+    value = call('hget', Key.config, name)
+    seen[name] = value
+  end
+  return value
+end
+
+-- Config.number(name, default) -> a finite number: the stored one, else the default.
+function Config.number(name, default)
+  return Check.finite(stored(name)) or default or LISTED[name] or UNLISTED[name]
+end
+
+-- Config.heartbeat(queue) -> for how many seconds a job of this queue is locked.
+function Config.heartbeat(queue)
+  return Check.finite(stored(queue .. '-heartbeat')) or Config.number('heartbeat')
+end
+
+-- config.get key? -> the value, its default, or nil; without a key: JSON of all. Reads only.
+Commands['config.get'] = function(_, arg)
+  if arg[1] then
+    return call('hget', Key.config, arg[1]) or LISTED[arg[1]]
+  end
+  local all = {}
+  for name, value in pairs(LISTED) do
+    all[name] = value
+  end
+  local pairs_set = call('hgetall', Key.config)
+  for i = 1, #pairs_set, 2 do
+    all[pairs_set[i]] = pairs_set[i + 1]
+  end
+  return encode(all)
+end
+
+-- config.set key value -> nil. Takes any text. Publishes config_set.
+Commands['config.set'] = function(_, arg)
+  local name = Check.name(arg[1], 'key')
+  local value = Check.text(arg[2], 'value')
+  call('hset', Key.config, name, value)
+  Events.config_set(name, value)
+  return nil
+end
+
+-- config.unset key -> nil. Publishes config_unset.
+Commands['config.unset'] = function(_, arg)
+  local name = Check.name(arg[1], 'key')
+  call('hdel', Key.config, name)
+  Events.config_unset(name)
+  return nil
+end

@@ -1,0 +1,190 @@
+-- Which job waits for which: two sets for each edge, and the `depends` state.
+
+-- Dependencies.effective(jids) -> those that can be waited for: they exist and are not complete.
+function Dependencies.effective(jids)
+  local waited = {}
+  for _, jid in ipairs(jids) do
+    local state = call('hget', Key.job(jid), 'state')
+    if state and state ~= 'complete' then
+      waited[#waited + 1] = jid
+    end
+  end
+  return waited
+end
+
+-- Dependencies.link(jid, jids): jid waits for all of these.
+function Dependencies.link(jid, jids)
+  for _, other in ipairs(jids) do
+    call('sadd', Key.dependents(other), jid)
+    call('sadd', Key.dependencies(jid), other)
+  end
+end
+
+-- Dependencies.unlink(jid, other): jid no longer waits for other.
+function Dependencies.unlink(jid, other)
+  call('srem', Key.dependents(other), jid)
+  call('srem', Key.dependencies(jid), other)
+end
+
+-- The way from a job along its dependencies to `goal`, as a list of jids; nil when there is none.
+-- Without recursion: chains may be longer than the stack is deep.
+local function path_to(goal, start)
+  local came_from = { [start] = false }
+  local stack = { start }
+  while #stack > 0 do
+    local jid = table.remove(stack)
+    if jid == goal then
+      local path = {}
+      while jid do
+        table.insert(path, 1, jid)
+        jid = came_from[jid]
+      end
+      return path
+    end
+    for _, other in ipairs(call('smembers', Key.dependencies(jid))) do
+      if came_from[other] == nil then
+        came_from[other] = jid
+        stack[#stack + 1] = other
+      end
+    end
+  end
+  return nil
+end
+
+-- Dependencies.refuse_ring(jid, jids): a job that waits for itself, through whomever, never runs.
+-- Only a job that others wait for already can close a ring, so most calls walk nothing.
+function Dependencies.refuse_ring(jid, jids)
+  for _, other in ipairs(jids) do
+    if other == jid then
+      Check.refuse('BAD_ARGUMENT', 'Job ' .. jid .. ' cannot depend on itself: '
+        .. jid .. ' -> ' .. jid, 1)
+    end
+  end
+  if #jids == 0 or call('exists', Key.dependents(jid)) == 0 then
+    return
+  end
+  for _, other in ipairs(jids) do
+    local path = path_to(jid, other)
+    if path then
+      Check.refuse('BAD_ARGUMENT', 'Job ' .. jid .. ' cannot depend on ' .. other
+        .. ', which waits for it: ' .. jid .. ' -> ' .. table.concat(path, ' -> '), 1)
+    end
+  end
+end
+
+-- Dependencies.replace(jid, jids): what is not in the list is waited for no more.
+function Dependencies.replace(jid, jids)
+  local wanted = {}
+  for _, other in ipairs(jids) do
+    wanted[other] = true
+  end
+  for _, other in ipairs(call('smembers', Key.dependencies(jid))) do
+    if not wanted[other] then
+      Dependencies.unlink(jid, other)
+    end
+  end
+end
+
+-- Dependencies.release(now, jid): a job is finished; those that waited only for it go to work, or
+-- to the schedule where they had a delay. Publishes nothing.
+function Dependencies.release(now, jid)
+  local key = Key.dependents(jid)
+  local waiting = call('smembers', key)
+  if #waiting == 0 then
+    return
+  end
+  for _, other in ipairs(waiting) do
+    call('srem', Key.dependencies(other), jid)
+    if call('scard', Key.dependencies(other)) == 0 then
+      local known = call('hmget', Key.job(other), 'queue', 'priority', 'scheduled', 'state')
+      local queue, due = known[1], Check.finite(known[3])
+      if queue and known[4] == 'depends' then
+        call('zrem', Key.depends(queue), other)
+        if due then
+          call('zadd', Key.scheduled(queue), due, other)
+          call('hset', Key.job(other), 'state', 'scheduled')
+          call('hdel', Key.job(other), 'scheduled')
+        else
+          local score = Queue.score(Check.finite(known[2]) or 0, now)
+          call('zadd', Key.work(queue), score, other)
+          call('hset', Key.job(other), 'state', 'waiting')
+        end
+      end
+    end
+  end
+  call('del', key)
+end
+
+-- Dependencies.forget(jid): a job goes; nobody is to think that it still waits.
+function Dependencies.forget(jid)
+  for _, other in ipairs(call('smembers', Key.dependencies(jid))) do
+    call('srem', Key.dependents(other), jid)
+  end
+end
+
+local function refuse_state(jid, state)
+  Check.refuse('NOT_DEPENDS', 'Job ' .. jid .. ' is not in the depends state: '
+    .. (state or 'missing'), 1)
+end
+
+-- depends jid on jid... : from waiting and scheduled, too; a delay is remembered.
+local function switch_on(now, jid, jids)
+  local known = call('hmget', Key.job(jid), 'state', 'queue')
+  local state, queue = known[1], known[2]
+  if state ~= 'depends' and state ~= 'waiting' and state ~= 'scheduled' then
+    refuse_state(jid, state)
+  end
+  Dependencies.refuse_ring(jid, jids)
+  local waited = Dependencies.effective(jids)
+  if #waited == 0 then
+    return
+  end
+  Dependencies.link(jid, waited)
+  if state == 'depends' then
+    return
+  end
+  local due = call('zscore', Key.scheduled(queue), jid)
+  Queue.leave(queue, jid)
+  call('zadd', Key.depends(queue), now, jid)
+  call('hset', Key.job(jid), 'state', 'depends')
+  if due then
+    call('hset', Key.job(jid), 'scheduled', due)
+  end
+end
+
+-- depends jid off jid... | all : the last one off makes the job waiting.
+local function switch_off(now, jid, jids)
+  local known = call('hmget', Key.job(jid), 'state', 'queue', 'priority')
+  local queue = known[2]
+  if known[1] ~= 'depends' then
+    refuse_state(jid, known[1])
+  end
+  if jids[1] == 'all' then
+    jids = call('smembers', Key.dependencies(jid))
+  end
+  for _, other in ipairs(jids) do
+    Dependencies.unlink(jid, other)
+  end
+  if call('exists', Key.dependencies(jid)) == 0 then
+    call('zrem', Key.depends(queue), jid)
+    call('zadd', Key.work(queue), Queue.score(Check.finite(known[3]) or 0, now), jid)
+    call('hset', Key.job(jid), 'state', 'waiting')
+  end
+end
+
+-- depends jid on jid... | jid off jid... | jid off all -> 1.
+-- Refuses: NOT_DEPENDS; BAD_ARGUMENT for a ring.
+Commands['depends'] = function(now, arg)
+  local jid = Check.name(arg[1], 'jid')
+  local switch = arg[2] or ''
+  if switch ~= 'on' and switch ~= 'off' then
+    Check.refuse('BAD_ARGUMENT', 'argument "switch" must be on or off, got "' .. switch .. '"')
+  end
+  local jids = Check.names(arg, 3, 'jid')
+  if switch == 'on' then
+    switch_on(now, jid, jids)
+  else
+    switch_off(now, jid, jids)
+  end
+  return 1
+end

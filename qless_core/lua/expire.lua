@@ -1,0 +1,73 @@
+-- Locks that ran out. First the worker is warned and given a grace period; when that has passed too,
+-- a retry is used up and the job goes to the next worker, or fails when there are none left.
+
+-- Warns the worker and moves the lock to the end of the grace period.
+local function warn(now, queue, job, grace)
+  local jid = job.jid
+  Events.if_tracked('stalled', jid)
+  History.push(jid, job.legacy, History.item(now, 'timed-out'))
+  job.legacy = false
+  call('hset', Key.job(jid), 'grace', 1)
+  Events.lock_lost(jid, job.worker)
+  call('zadd', Key.locks(queue), now + grace, jid)
+  Stats.count(queue, now, 'retries')
+end
+
+-- Uses up a retry; answers whether the job may run again.
+local function use_retry(now, queue, job)
+  local jid = job.jid
+  local key = Key.job(jid)
+  call('hdel', key, 'grace')
+  local remaining = floor(job.remaining) - 1
+  call('hset', key, 'remaining', remaining)
+  if remaining >= 0 then
+    return true
+  end
+  call('zrem', Key.locks(queue), jid)
+  local group, message = Failures.exhausted(queue)
+  job.queue = queue
+  job.item = '{"group":' .. encode(group) .. '}'
+  Failures.record(now, job, group, message, '')
+  Events.if_tracked('failed', jid)
+  Events.failed(jid, group, message, job.worker)
+  return false
+end
+
+-- Expire.locks(now, queue, count) -> jids that the next worker gets, out of the first `count` locks
+-- that are past. They stay in the set of locks, for pop to renew.
+function Expire.locks(now, queue, count)
+  local free = {}
+  if count <= 0 then
+    return free
+  end
+  local locks = Key.locks(queue)
+  local jids = call('zrangebyscore', locks, '-inf', now, 'limit', 0, count)
+  for _, jid in ipairs(jids) do
+    local known = call('hmget', Key.job(jid), 'state', 'worker', 'grace', 'remaining', 'history',
+      'queue')
+    if known[1] ~= 'running' or known[6] ~= queue then
+      call('zrem', locks, jid) -- the job is gone, or elsewhere
+    else
+      local job = {
+        jid = jid,
+        worker = known[2] or '',
+        remaining = Check.finite(known[4]) or 0,
+        legacy = known[5],
+      }
+      if job.worker ~= '' then
+        call('zrem', Key.worker_jobs(job.worker), jid)
+      end
+      local grace = Config.number('grace-period')
+      local warned = Check.finite(known[3]) == 1
+      if not warned or grace <= 0 then
+        warn(now, queue, job, grace)
+      end
+      if warned or grace <= 0 then
+        if use_retry(now, queue, job) then
+          free[#free + 1] = jid
+        end
+      end
+    end
+  end
+  return free
+end

@@ -1,0 +1,28 @@
+-- A worker's job failed.
+
+-- fail jid worker group message data? -> jid. `data` is stored as it is; a long message is cut.
+-- Refuses: JOB_NOT_FOUND, JOB_NOT_RUNNING, LOCK_LOST.
+-- Publishes: failed to the log, then failed for a tracked job.
+Commands['fail'] = function(now, arg)
+  local jid = Check.name(arg[1], 'jid')
+  local worker = Check.name(arg[2], 'worker')
+  local group = Check.text(arg[3], 'group')
+  local message = Check.text(arg[4], 'message')
+  local data = arg[5] and Check.json(arg[5], 'data')
+  local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue', 'history')
+  Job.owned(jid, worker, known)
+  local queue = known[3]
+  Config.prefetch('max-job-history', 'max-failure-message', 'stats-history')
+  call('zrem', Key.locks(queue), jid)
+  call('zrem', Key.worker_jobs(worker), jid)
+  local stored = Failures.record(now, {
+    jid = jid,
+    queue = queue,
+    legacy = known[4],
+    data = data,
+    item = '{"worker":' .. encode(worker) .. ',"group":' .. encode(group) .. '}',
+  }, group, message, worker)
+  Events.failed(jid, group, stored, worker)
+  Events.if_tracked('failed', jid)
+  return jid
+end

@@ -1,0 +1,205 @@
+-- Failed jobs: recorded in one place, listed by group, taken back.
+
+-- The stored message is cut in the middle beyond `max-failure-message` bytes: both ends of a
+-- traceback tell something. The cut keeps whole UTF-8 characters.
+local function capped(message)
+  local limit = floor(Config.number('max-failure-message'))
+  if limit <= 0 or #message <= limit then
+    return message
+  end
+  local head = floor(limit / 2)
+  while head > 0 and string.find(message, '^[\128-\191]', head + 1) do
+    head = head - 1
+  end
+  local tail = #message - (limit - floor(limit / 2)) + 1
+  while tail <= #message and string.find(message, '^[\128-\191]', tail) do
+    tail = tail + 1
+  end
+  return string.sub(message, 1, head)
+    .. '\n[... ' .. (tail - head - 1) .. ' bytes cut ...]\n'
+    .. string.sub(message, tail)
+end
+
+-- Failures.json(now, group, message, worker) -> text of the `failure` field, and the message as
+-- it is stored.
+function Failures.json(now, group, message, worker)
+  message = capped(message)
+  return '{"group":' .. encode(group) .. ',"message":' .. encode(message)
+    .. ',"when":' .. Json.number(floor(now)) .. ',"worker":' .. encode(worker) .. '}', message
+end
+
+-- Failures.record(now, job, group, message, worker): the only place where a job becomes failed.
+-- `job` has jid, queue, legacy (old history field), item (JSON for the history) and maybe data.
+-- Takes nothing out of the queue and publishes nothing: the callers differ in that.
+-- Returns the message as it was stored.
+function Failures.record(now, job, group, message, worker)
+  local jid = job.jid
+  local failure, stored = Failures.json(now, group, message, worker)
+  local key = Key.job(jid)
+  if job.data then
+    call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure,
+      'data', job.data)
+  else
+    call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure)
+  end
+  History.push(jid, job.legacy, History.item(now, 'failed', job.item))
+  call('sadd', Key.failures, group)
+  call('lpush', Key.failed(group), jid)
+  Stats.count(job.queue, now, 'failures')
+  Stats.count(job.queue, now, 'failed')
+  return stored
+end
+
+-- Failures.exhausted(queue) -> group and message of a job that has no retries left.
+function Failures.exhausted(queue)
+  return 'failed-retries-' .. queue, 'Job exhausted retries in queue "' .. queue .. '"'
+end
+
+-- Takes many jids out of a group in one pass from its head, as deep as they lie and no deeper.
+local function sift(key, unwanted, number)
+  local kept = {}
+  local depth = 0
+  while number > 0 do
+    local jids = call('lrange', key, depth, depth + 499)
+    if #jids == 0 then
+      break
+    end
+    for i, jid in ipairs(jids) do
+      if unwanted[jid] then
+        number = number - 1
+      else
+        kept[#kept + 1] = jid
+      end
+      depth = depth + 1
+      if number == 0 then
+        break
+      end
+    end
+  end
+  call('ltrim', key, depth, -1)
+  for i = #kept, 1, -500 do
+    local back = {}
+    for j = i, math.max(i - 499, 1), -1 do
+      back[#back + 1] = kept[j]
+    end
+    call('lpush', key, unpack(back))
+  end
+end
+
+-- From this many jids in the middle of a group on, one pass is cheaper than looking for each.
+local MANY = 8
+
+-- Failures.remove(group, jids): out of the group's list. Those at its ends, where pages and bulk
+-- work begin, cost nothing; those in the middle are looked for, many of them in one pass.
+function Failures.remove(group, jids)
+  local key = Key.failed(group)
+  local middle = {}
+  local number = 0
+  for _, jid in ipairs(jids) do
+    if call('lindex', key, 0) == jid then
+      call('lpop', key)
+    elseif call('lindex', key, -1) == jid then
+      call('rpop', key)
+    elseif not middle[jid] then
+      middle[jid] = true
+      number = number + 1
+    end
+  end
+  if number > MANY then
+    sift(key, middle, number)
+  else
+    for jid in pairs(middle) do
+      call('lrem', key, 1, jid)
+    end
+  end
+  if call('exists', key) == 0 then
+    call('srem', Key.failures, group)
+  end
+end
+
+-- Failures.forget(jid, failure, queue): a failed job is failed no more. `failure` is its stored
+-- field, `queue` where it failed: that is where the `failed` statistic counted it.
+function Failures.forget(jid, failure, queue)
+  local known = Json.object(failure)
+  if type(known.group) == 'string' then
+    Failures.remove(known.group, { jid })
+  end
+  if type(known.when) == 'number' and queue and queue ~= '' then
+    Stats.uncount_failed(queue, known.when, 1)
+  end
+end
+
+-- failed -> JSON {group: count}. failed group start? limit? -> JSON {total, jobs}. Reads only.
+Commands['failed'] = function(_, arg)
+  local group = arg[1]
+  if not group then
+    local parts = {}
+    for i, name in ipairs(call('smembers', Key.failures)) do
+      parts[i] = encode(name) .. ':' .. call('llen', Key.failed(name))
+    end
+    return '{' .. table.concat(parts, ',') .. '}'
+  end
+  local start = Check.count(arg[2], 'start', 0)
+  local limit = Check.count(arg[3], 'limit', 25)
+  local jids = {}
+  if limit > 0 then
+    jids = call('lrange', Key.failed(group), start, start + limit - 1)
+  end
+  return '{"total":' .. call('llen', Key.failed(group)) .. ',"jobs":' .. Json.list(jids) .. '}'
+end
+
+-- The most that one unfail moves, so that it holds the server for milliseconds only.
+local UNFAIL_CHUNK = 2000
+
+-- Puts one job back to work, if it is there and failed; answers whether it did.
+local function take_back(now, jid, queue)
+  local known = call('hmget', Key.job(jid), 'state', 'queue', 'failure', 'priority', 'retries',
+    'history')
+  if known[1] ~= 'failed' then
+    return false
+  end
+  local when = Json.object(known[3]).when
+  if type(when) == 'number' and known[2] then
+    Stats.uncount_failed(known[2], when, 1)
+  end
+  call('hmset', Key.job(jid), 'state', 'waiting', 'worker', '', 'expires', 0, 'queue', queue,
+    'failure', '{}', 'remaining', Check.finite(known[5]) or 5)
+  call('zadd', Key.work(queue), Queue.score(Check.finite(known[4]) or 0, now), jid)
+  History.push(jid, known[6], History.item(now, 'put', '{"q":' .. encode(queue) .. '}'))
+  Events.put(jid, queue)
+  Events.if_tracked('put', jid)
+  return true
+end
+
+-- unfail queue group count? -> how many jobs went back to work in that queue, oldest first; at most
+-- UNFAIL_CHUNK a call. Jobs that are gone or no longer failed are dropped from the group.
+-- Publishes put for each, to the log and for tracked ones.
+Commands['unfail'] = function(now, arg)
+  local queue = Check.name(arg[1], 'queue')
+  local group = Check.text(arg[2], 'group')
+  local count = math.min(Check.count(arg[3], 'count', 25), UNFAIL_CHUNK)
+  local key = Key.failed(group)
+  local moved = 0
+  local looked_at = 0
+  while moved < count and looked_at < UNFAIL_CHUNK do
+    local wanted = count - moved
+    local jids = call('lrange', key, -wanted, -1)
+    if #jids == 0 then
+      break
+    end
+    call('ltrim', key, 0, -wanted - 1)
+    for i = #jids, 1, -1 do
+      if take_back(now, jids[i], queue) then
+        moved = moved + 1
+      end
+    end
+    looked_at = looked_at + #jids
+  end
+  if moved > 0 then
+    Queue.remember(queue, now)
+  end
+  if call('exists', key) == 0 then
+    call('srem', Key.failures, group)
+  end
+  return moved
+end

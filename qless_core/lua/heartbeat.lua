@@ -1,0 +1,50 @@
+-- Keeping a lock, and losing it by hand.
+
+-- heartbeat jid worker data? -> the new end of the lock, as an integer. Registers the worker.
+-- `data` is stored as it is.
+-- Refuses: JOB_NOT_FOUND, JOB_NOT_RUNNING, LOCK_LOST.
+Commands['heartbeat'] = function(now, arg)
+  local jid = Check.name(arg[1], 'jid')
+  local worker = Check.name(arg[2], 'worker')
+  local data = arg[3] and Check.json(arg[3], 'data')
+  local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue')
+  Job.owned(jid, worker, known)
+  local queue = known[3]
+  Config.prefetch('heartbeat', queue .. '-heartbeat', 'max-worker-age')
+  local expires = now + Config.heartbeat(queue)
+  if data then
+    call('hmset', Key.job(jid), 'expires', expires, 'worker', worker, 'data', data)
+  else
+    call('hmset', Key.job(jid), 'expires', expires, 'worker', worker)
+  end
+  call('zadd', Key.locks(queue), expires, jid)
+  call('zadd', Key.worker_jobs(worker), expires, jid)
+  Worker.seen(worker, now)
+  return expires
+end
+
+-- timeout jid... -> nil. Takes the locks away now: the jobs are back in work, ahead of all. `worker`
+-- stays as it was, so that whoever puts the job next still tells the worker that lost it.
+-- Refuses: JOB_NOT_FOUND, JOB_NOT_RUNNING; then none is touched.
+-- Publishes: lock_lost.
+Commands['timeout'] = function(now, arg)
+  local jids = Check.names(arg, 1, 'jid')
+  local jobs = {}
+  for i, jid in ipairs(jids) do
+    local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue', 'history')
+    Job.owned(jid, known[2], known)
+    jobs[i] = known
+  end
+  for i, jid in ipairs(jids) do
+    local worker, queue = jobs[i][2] or '', jobs[i][3]
+    History.push(jid, jobs[i][4], History.item(now, 'timed-out'))
+    call('zrem', Key.locks(queue), jid)
+    call('zadd', Key.work(queue), '+inf', jid)
+    if worker ~= '' then
+      call('zrem', Key.worker_jobs(worker), jid)
+    end
+    call('hmset', Key.job(jid), 'state', 'stalled', 'expires', 0)
+    Events.lock_lost(jid, worker)
+  end
+  return nil
+end

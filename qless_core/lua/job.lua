@@ -1,0 +1,161 @@
+-- One job: read it, print it, end it. And `get`, `multiget`, `priority`.
+
+-- The fields of the hash that a job's JSON is made of, in the order of the HMGETs that read them.
+local FIELDS = {
+  'jid', 'klass', 'state', 'queue', 'worker', 'priority', 'expires', 'retries', 'remaining',
+  'data', 'tags', 'failure', 'spawned_from_jid', 'history', 'throttles', 'time',
+}
+
+-- Where they are in the reply.
+local JID, KLASS, STATE, QUEUE, WORKER, PRIORITY, EXPIRES, RETRIES, REMAINING =
+  1, 2, 3, 4, 5, 6, 7, 8, 9
+local DATA, TAGS, FAILURE, PARENT, HISTORY, THROTTLES = 10, 11, 12, 13, 14, 15
+
+-- Job.missing(jid): refuses, on behalf of the command that called.
+function Job.missing(jid)
+  Check.refuse('JOB_NOT_FOUND', 'Job ' .. jid .. ' does not exist', 1)
+end
+
+-- Job.fields(jid) -> the fields, or nil when there is no such job. A hash without its `jid` is what
+-- a stray write left of a job that is gone: no job.
+function Job.fields(jid)
+  local fields = call('hmget', Key.job(jid), unpack(FIELDS))
+  if fields[JID] then
+    return fields
+  end
+  return nil
+end
+
+-- Job.owned(jid, worker, known): refuses unless the worker holds the lock. `known` is the reply of
+-- an HMGET that begins with state and worker.
+function Job.owned(jid, worker, known)
+  local state, owner = known[1], known[2]
+  if not state then
+    Check.refuse('JOB_NOT_FOUND', 'Job ' .. jid .. ' does not exist', 1)
+  elseif state ~= 'running' then
+    Check.refuse('JOB_NOT_RUNNING', 'Job ' .. jid .. ' is not currently running: ' .. state, 1)
+  elseif owner ~= worker then
+    Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' is with another worker: ' .. (owner or ''), 1)
+  end
+end
+
+-- A stored number for the reply; what is no number is 0.
+local function number(value)
+  return Json.number(Check.finite(value) or 0)
+end
+
+-- A stored JSON list of strings for the reply.
+local function tag_list(text)
+  if not text or text == '[]' or text == '{}' then
+    return '[]'
+  end
+  return Json.list(Tags.stored(text))
+end
+
+-- A stored JSON object for the reply, as it is when it is one.
+local function failure_object(text)
+  if not text or text == '' or text == '{}' then
+    return '{}'
+  end
+  local ok, value = Json.read(text)
+  if ok and type(value) == 'table' and string.match(text, '^%s*{') then
+    return text
+  end
+  return '{}'
+end
+
+-- Job.json(fields, links) -> the job as JSON. `links` has history (items), tracked (boolean),
+-- dependents and dependencies (lists).
+function Job.json(fields, links)
+  local state = fields[STATE] or ''
+  local throttles = ''
+  if fields[THROTTLES] then
+    local ids = Tags.stored(fields[THROTTLES])
+    if #ids > 0 then
+      throttles = ',"throttles":' .. Json.list(ids)
+    end
+  end
+  return '{"jid":' .. encode(fields[JID])
+    .. ',"klass":' .. encode(fields[KLASS] or '')
+    .. ',"state":' .. encode(state)
+    .. ',"queue":' .. encode(fields[QUEUE] or '')
+    .. ',"worker":' .. encode(fields[WORKER] or '')
+    .. ',"tracked":' .. (links.tracked and 'true' or 'false')
+    .. ',"priority":' .. number(fields[PRIORITY])
+    .. ',"expires":' .. number(fields[EXPIRES])
+    .. ',"retries":' .. number(fields[RETRIES])
+    .. ',"remaining":' .. number(fields[REMAINING])
+    .. ',"data":' .. encode(fields[DATA] or '{}')
+    .. ',"tags":' .. tag_list(fields[TAGS])
+    .. ',"history":' .. History.render(links.history)
+    .. ',"failure":' .. failure_object(fields[FAILURE])
+    .. ',"spawned_from_jid":' .. encode(fields[PARENT])
+    .. ',"dependents":' .. Json.list(links.dependents)
+    .. ',"dependencies":' .. Json.list(links.dependencies)
+    .. throttles .. '}'
+end
+
+-- Job.read(now, jid) -> the job as JSON, or nil. Reads only: what is due shows as waiting, though
+-- only a pop moves it.
+function Job.read(now, jid)
+  local fields = Job.fields(jid)
+  if not fields then
+    return nil
+  end
+  if fields[STATE] == 'scheduled' and fields[QUEUE] then
+    local due = call('zscore', Key.scheduled(fields[QUEUE]), jid)
+    if due and tonumber(due) <= now then
+      fields[STATE] = 'waiting'
+    end
+  end
+  return Job.json(fields, {
+    history = History.read(jid, fields[HISTORY]),
+    tracked = call('zscore', Key.tracked, jid),
+    dependents = call('smembers', Key.dependents(jid)),
+    dependencies = call('smembers', Key.dependencies(jid)),
+  })
+end
+
+-- Job.time(when) -> text of the `time` field.
+function Job.time(when)
+  return string.format('%.20f', when)
+end
+
+-- Job.destroy(jid, tags): takes every key of a job away. `tags` is the job's stored field.
+function Job.destroy(jid, tags)
+  Tags.unindex(jid, Tags.stored(tags))
+  call('del', Key.job(jid), Key.history(jid), Key.dependencies(jid), Key.dependents(jid))
+end
+
+-- get jid -> JSON job, or nil. Reads only.
+Commands['get'] = function(now, arg)
+  return Job.read(now, Check.name(arg[1], 'jid'))
+end
+
+-- multiget jid... -> JSON list of those that exist. Reads only.
+Commands['multiget'] = function(now, arg)
+  local jobs = {}
+  for _, jid in ipairs(Check.names(arg, 1, 'jid')) do
+    jobs[#jobs + 1] = Job.read(now, jid)
+  end
+  return Json.join(jobs)
+end
+
+-- priority jid p -> p as an integer. In any state; the job keeps its place among equals: the time
+-- within its score stays. A job timed out by hand stays ahead of all.
+-- Refuses: JOB_NOT_FOUND.
+Commands['priority'] = function(_, arg)
+  local jid = Check.name(arg[1], 'jid')
+  local priority = Check.number(arg[2], 'priority')
+  local known = call('hmget', Key.job(jid), 'jid', 'queue', 'priority')
+  if not known[1] then
+    Job.missing(jid)
+  end
+  call('hset', Key.job(jid), 'priority', priority)
+  local queue = known[2]
+  local score = queue and queue ~= '' and Check.finite(call('zscore', Key.work(queue), jid))
+  if score then
+    call('zadd', Key.work(queue), Queue.rescored(score, Check.finite(known[3]) or 0, priority), jid)
+  end
+  return priority
+end

@@ -1,0 +1,57 @@
+-- JSON that cjson cannot say: empty lists, and text that must stay as it is.
+
+-- Json.number(n) -> text: whole numbers as such, others with 14 digits, as the field's clients know.
+function Json.number(n)
+  return string.format('%.14g', n)
+end
+
+-- Json.list(strings) -> text of a JSON list. cjson would write an empty one as `{}`.
+function Json.list(strings)
+  if #strings == 0 then
+    return '[]'
+  end
+  return encode(strings)
+end
+
+-- Json.join(texts) -> text of a JSON list of what is JSON already.
+function Json.join(texts)
+  return '[' .. table.concat(texts, ',') .. ']'
+end
+
+-- Json.read(text) -> true and the value, or false. Never raises, whatever is stored.
+function Json.read(text)
+  if not text then
+    return false
+  end
+  return pcall(cjson.decode, text)
+end
+
+-- Json.object(text) -> a table, {} for whatever is not a JSON object or list.
+function Json.object(text)
+  local ok, value = Json.read(text)
+  if ok and type(value) == 'table' then
+    return value
+  end
+  return {}
+end
+
+-- Json.strings(value) -> the value, when it is a list of strings; nil when it is anything else.
+-- An empty object counts as an empty list: clients in the field send `{}` for one.
+function Json.strings(value)
+  if type(value) ~= 'table' then
+    return nil
+  end
+  local count = 0
+  for _ in pairs(value) do
+    count = count + 1
+  end
+  if count ~= #value then
+    return nil
+  end
+  for _, item in ipairs(value) do
+    if type(item) ~= 'string' then
+      return nil
+    end
+  end
+  return value
+end

@@ -1,0 +1,95 @@
+-- Every key and channel name. No other file may spell one; `keys.py` is the twin for Python.
+
+-- The first line below is rewritten by script.py when another namespace is asked for.
+local NAMESPACE = 'ql:'
+
+Key.namespace = NAMESPACE
+Key.queues = NAMESPACE .. 'queues'               -- zset: queue names by time first seen
+Key.paused_queues = NAMESPACE .. 'paused_queues' -- set: names
+Key.workers = NAMESPACE .. 'workers'             -- zset: worker names by time last seen
+Key.tracked = NAMESPACE .. 'tracked'             -- zset: jids by time tracked
+Key.completed = NAMESPACE .. 'completed'         -- zset: jids by time of completion
+Key.failures = NAMESPACE .. 'failures'           -- set: failure groups
+Key.tags = NAMESPACE .. 'tags'                   -- zset: tags by use count
+Key.config = NAMESPACE .. 'config'               -- hash: the options that were set
+Key.log = NAMESPACE .. 'log'                     -- channel: JSON about every job
+
+-- hash: a job's fields
+function Key.job(jid)
+  return NAMESPACE .. 'j:' .. jid
+end
+
+-- list: what happened to a job, oldest first
+function Key.history(jid)
+  return NAMESPACE .. 'j:' .. jid .. '-history'
+end
+
+-- set: jids that a job waits for
+function Key.dependencies(jid)
+  return NAMESPACE .. 'j:' .. jid .. '-dependencies'
+end
+
+-- set: jids that wait for a job
+function Key.dependents(jid)
+  return NAMESPACE .. 'j:' .. jid .. '-dependents'
+end
+
+-- hash: a recurring job's fields
+function Key.recurring(jid)
+  return NAMESPACE .. 'r:' .. jid
+end
+
+-- zset: waiting jobs, the highest score pops first
+function Key.work(queue)
+  return NAMESPACE .. 'q:' .. queue .. '-work'
+end
+
+-- zset: running jobs by the end of their lock
+function Key.locks(queue)
+  return NAMESPACE .. 'q:' .. queue .. '-locks'
+end
+
+-- zset: scheduled jobs by due time
+function Key.scheduled(queue)
+  return NAMESPACE .. 'q:' .. queue .. '-scheduled'
+end
+
+-- zset: jobs that wait for others, by the time they were put
+function Key.depends(queue)
+  return NAMESPACE .. 'q:' .. queue .. '-depends'
+end
+
+-- zset: recurring jobs by next run
+function Key.recur(queue)
+  return NAMESPACE .. 'q:' .. queue .. '-recur'
+end
+
+-- zset: jids that a worker holds, by the end of their lock
+function Key.worker_jobs(worker)
+  return NAMESPACE .. 'w:' .. worker .. ':jobs'
+end
+
+-- list: jids of a failure group, newest at the head
+function Key.failed(group)
+  return NAMESPACE .. 'f:' .. group
+end
+
+-- zset: jids that carry a tag, by time tagged
+function Key.tag(tag)
+  return NAMESPACE .. 't:' .. tag
+end
+
+-- hash: a day's figures of a queue; kind is `stats`, `wait` or `run`
+function Key.stats(kind, bin, queue)
+  return NAMESPACE .. 's:' .. kind .. ':' .. bin .. ':' .. queue
+end
+
+-- channel: jids of tracked jobs that something happened to
+function Key.event(name)
+  return NAMESPACE .. name
+end
+
+-- channel: JSON that one worker must know
+function Key.worker(worker)
+  return NAMESPACE .. 'w:' .. worker
+end

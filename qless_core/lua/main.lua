@@ -1,0 +1,42 @@
+-- The entry: `EVALSHA sha 0 command now args...`. Runs the command and answers a refusal as an error
+-- reply `CODE user_script:<line>: Command(): sentence`.
+
+-- The one key that a script for a namespace with a hash tag takes, so that a cluster routes the call.
+local ROUTE = string.match(Key.namespace, '{[^}]+}')
+
+-- The moment: a number as it is, or the server's own clock for the word `auto`.
+local function moment(word)
+  if word == 'auto' then
+    local time = call('time')
+    return tonumber(time[1]) + tonumber(time[2]) / 1e6
+  end
+  return Check.number(word, 'now')
+end
+
+local function run(keys, argv)
+  local command = Commands[argv[1] or '']
+  if not command then
+    Check.refuse('UNKNOWN_COMMAND', 'there is no such command')
+  end
+  if ROUTE and (#keys ~= 1 or keys[1] ~= ROUTE) then
+    Check.refuse('BAD_ARGUMENT', 'takes the one key ' .. ROUTE .. ', got ' .. #keys)
+  elseif not ROUTE and #keys > 0 then
+    Check.refuse('BAD_ARGUMENT', 'takes no keys, got ' .. #keys)
+  end
+  Config.start()
+  return command(moment(argv[2]), Check.rest(argv, 3))
+end
+
+local ok, reply = pcall(run, KEYS, ARGV)
+if ok then
+  return reply
+end
+if type(reply) == 'table' and reply.code then
+  local name = string.gsub(ARGV[1] or '', '^%l', string.upper)
+  return redis.error_reply(reply.code .. ' ' .. reply.where .. name .. '(): ' .. reply.sentence)
+end
+-- A fault of the script, or an error of Redis: as it came. Redis 7 wraps it in a table.
+if type(reply) == 'table' then
+  return reply
+end
+return redis.error_reply(reply)

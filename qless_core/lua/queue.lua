@@ -1,0 +1,135 @@
+-- A queue: its sorted sets, its counts, and what is done to it as a whole.
+
+-- Queue.score(priority, when) -> where a job stands in the work set: by priority, then first in,
+-- first out.
+function Queue.score(priority, when)
+  return priority - when / 1e10
+end
+
+-- Queue.rescored(score, old, new) -> the score for another priority and the same time. The time is
+-- read back from the score to the microsecond, so that going there and back loses no place.
+function Queue.rescored(score, old, new)
+  local when = floor((old - score) * 1e16 + 0.5) / 1e6
+  return Queue.score(new, when)
+end
+
+-- Queue.remember(queue, now): adds it to the known ones.
+function Queue.remember(queue, now)
+  call('zadd', Key.queues, 'NX', now, queue)
+end
+
+-- Queue.leave(queue, jid): out of every set, for jobs whose state may not tell which one holds it.
+function Queue.leave(queue, jid)
+  call('zrem', Key.work(queue), jid)
+  call('zrem', Key.locks(queue), jid)
+  call('zrem', Key.scheduled(queue), jid)
+  call('zrem', Key.depends(queue), jid)
+end
+
+-- counts(now, queue) -> JSON. A scheduled job whose time has come counts as waiting.
+local function counts(now, queue)
+  local locks = Key.locks(queue)
+  local scheduled = Key.scheduled(queue)
+  local stalled = call('zcount', locks, '-inf', now)
+  local due = call('zcount', scheduled, '-inf', now)
+  return '{"name":' .. encode(queue)
+    .. ',"waiting":' .. (call('zcard', Key.work(queue)) + due)
+    .. ',"running":' .. (call('zcard', locks) - stalled)
+    .. ',"stalled":' .. stalled
+    .. ',"scheduled":' .. (call('zcard', scheduled) - due)
+    .. ',"depends":' .. call('zcard', Key.depends(queue))
+    .. ',"recurring":' .. call('zcard', Key.recur(queue))
+    .. ',"paused":' .. (call('sismember', Key.paused_queues, queue) == 1 and 'true' or 'false')
+    .. '}'
+end
+
+-- queues queue? -> JSON of one queue, or a JSON list of all known ones. Reads only.
+Commands['queues'] = function(now, arg)
+  if arg[1] then
+    return counts(now, Check.name(arg[1], 'queue'))
+  end
+  local all = {}
+  for i, queue in ipairs(call('zrange', Key.queues, 0, -1)) do
+    all[i] = counts(now, queue)
+  end
+  return Json.join(all)
+end
+
+-- length queue -> how many jobs wait, run or are scheduled. Reads only.
+Commands['length'] = function(_, arg)
+  local queue = Check.name(arg[1], 'queue')
+  return call('zcard', Key.work(queue)) + call('zcard', Key.locks(queue))
+    + call('zcard', Key.scheduled(queue))
+end
+
+-- pause queue... -> nil. No pop takes anything from them.
+Commands['pause'] = function(_, arg)
+  for _, queue in ipairs(Check.names(arg, 1, 'queue')) do
+    call('sadd', Key.paused_queues, queue)
+  end
+  return nil
+end
+
+-- unpause queue... -> nil.
+Commands['unpause'] = function(_, arg)
+  for _, queue in ipairs(Check.names(arg, 1, 'queue')) do
+    call('srem', Key.paused_queues, queue)
+  end
+  return nil
+end
+
+-- queue.forget queue... -> nil. Off the list of known queues until something is put there; a queue
+-- that comes back that way is not paused by what was said of it before.
+Commands['queue.forget'] = function(_, arg)
+  for _, queue in ipairs(Check.names(arg, 1, 'queue')) do
+    call('zrem', Key.queues, queue)
+    call('srem', Key.paused_queues, queue)
+  end
+  return nil
+end
+
+-- The listings of a queue: state -> function(queue, now, offset, count) -> jids.
+local Listings = {}
+
+function Listings.running(queue, now, offset, count)
+  return call('zrangebyscore', Key.locks(queue), '(' .. string.format('%.17g', now), '+inf',
+    'limit', offset, count)
+end
+
+function Listings.stalled(queue, now, offset, count)
+  return call('zrangebyscore', Key.locks(queue), '-inf', now, 'limit', offset, count)
+end
+
+function Listings.scheduled(queue, now, offset, count)
+  return call('zrangebyscore', Key.scheduled(queue), '(' .. string.format('%.17g', now), '+inf',
+    'limit', offset, count)
+end
+
+function Listings.depends(queue, _, offset, count)
+  return call('zrangebyscore', Key.depends(queue), '-inf', '+inf', 'limit', offset, count)
+end
+
+function Listings.recurring(queue, _, offset, count)
+  return call('zrangebyscore', Key.recur(queue), '-inf', '+inf', 'limit', offset, count)
+end
+
+-- jobs complete offset? count? -> jids, newest first.
+-- jobs state queue offset? count? -> jids; state is running, stalled, scheduled, depends or
+-- recurring (by next run). Reads only.
+Commands['jobs'] = function(now, arg)
+  local state = arg[1] or ''
+  if state == 'complete' then
+    local offset = Check.count(arg[2], 'offset', 0)
+    local count = Check.count(arg[3], 'count', 25)
+    return call('zrevrangebyscore', Key.completed, '+inf', '-inf', 'limit', offset, count)
+  end
+  local listing = Listings[state]
+  if not listing then
+    Check.refuse('BAD_ARGUMENT', 'argument "state" must be complete, running, stalled, scheduled, '
+      .. 'depends or recurring, got "' .. state .. '"')
+  end
+  local queue = Check.name(arg[2], 'queue')
+  local offset = Check.count(arg[3], 'offset', 0)
+  local count = Check.count(arg[4], 'count', 25)
+  return listing(queue, now, offset, count)
+end

@@ -1,0 +1,52 @@
+-- A worker gives its job back.
+
+-- retry jid queue worker delay? group? message? -> the retries left, or -1 when there were none and
+-- the job failed instead. `worker` and `expires` stay as they were, so that whoever puts the job
+-- next still tells that worker. Group and message are kept in `failure` either way.
+-- Refuses: JOB_NOT_FOUND, JOB_NOT_RUNNING, LOCK_LOST (another worker, another queue).
+-- Publishes: failed for a tracked job, when exhausted.
+Commands['retry'] = function(now, arg)
+  local jid = Check.name(arg[1], 'jid')
+  local queue = Check.name(arg[2], 'queue')
+  local worker = Check.name(arg[3], 'worker')
+  local delay = Check.number(arg[4], 'delay', 0)
+  local group, message = arg[5], arg[6]
+  local key = Key.job(jid)
+  local known = call('hmget', key, 'state', 'worker', 'queue', 'priority', 'remaining', 'history')
+  Job.owned(jid, worker, known)
+  if known[3] ~= queue then
+    Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' running in another queue: ' .. (known[3] or ''))
+  end
+
+  local remaining = floor(Check.finite(known[5]) or 0) - 1
+  call('zrem', Key.locks(queue), jid)
+  call('zrem', Key.worker_jobs(worker), jid)
+  call('hdel', key, 'grace')
+  if remaining < 0 then
+    local default_group, default_message = Failures.exhausted(queue)
+    group = group or default_group
+    call('hset', key, 'remaining', remaining)
+    Failures.record(now, {
+      jid = jid,
+      queue = queue,
+      legacy = known[6],
+      item = '{"group":' .. encode(group) .. '}',
+    }, group, message or default_message, worker)
+    Events.if_tracked('failed', jid)
+    return -1
+  end
+  local state = 'waiting'
+  if delay > 0 then
+    state = 'scheduled'
+    call('zadd', Key.scheduled(queue), now + delay, jid)
+  else
+    call('zadd', Key.work(queue), Queue.score(Check.finite(known[4]) or 0, now), jid)
+  end
+  if group and message then
+    call('hmset', key, 'state', state, 'remaining', remaining,
+      'failure', (Failures.json(now, group, message, worker)))
+  else
+    call('hmset', key, 'state', state, 'remaining', remaining)
+  end
+  return remaining
+end

@@ -1,0 +1,131 @@
+-- A queue's figures by day: counters, running mean and variance (Welford), and histograms.
+
+local DAY = 86400
+
+-- The histogram's buckets in the order of the reply: 60 seconds, 59 minutes, 23 hours, 6 days.
+local SHAPE = { { 's', 0, 59 }, { 'm', 1, 59 }, { 'h', 1, 23 }, { 'd', 1, 6 } }
+
+-- How far back the days of a queue are cleared when a new one begins, in days. A queue that slept
+-- for longer loses the older ones to the expiry set on each key.
+local SWEEP = 370
+
+-- Stats.bin(when) -> midnight UTC of that day. Whole, so that it prints as an integer.
+function Stats.bin(when)
+  return when - when % DAY
+end
+
+-- Clears what is older than `stats-history` days and lets this key expire by itself some day.
+-- Called for the first figure of a queue's day, so once a day for each queue and kind.
+local function retain(key, queue, bin)
+  local days = math.min(math.max(floor(Config.number('stats-history')), 0), 3650)
+  local old = {}
+  for age = days + 1, days + SWEEP do
+    local past = bin - age * DAY
+    if past < 0 then
+      break
+    end
+    old[#old + 1] = Key.stats('stats', past, queue)
+    old[#old + 1] = Key.stats('wait', past, queue)
+    old[#old + 1] = Key.stats('run', past, queue)
+  end
+  if #old > 0 then
+    call('del', unpack(old))
+  end
+  -- In the server's own time, so a day longer than asked for cannot be too short.
+  call('expire', key, (days + 2) * DAY)
+end
+
+-- Stats.count(queue, when, name): one more of `retries`, `failures` or `failed` on that day.
+function Stats.count(queue, when, name)
+  local bin = Stats.bin(when)
+  local key = Key.stats('stats', bin, queue)
+  if call('hincrby', key, name, 1) == 1 then
+    retain(key, queue, bin)
+  end
+end
+
+-- Stats.uncount_failed(queue, when, number): failed jobs that are failed no more leave the day and
+-- the queue they were counted in. What was never counted cannot be taken off: never below zero.
+function Stats.uncount_failed(queue, when, number)
+  local key = Key.stats('stats', Stats.bin(when), queue)
+  local counted = Check.finite(call('hget', key, 'failed'))
+  if counted and counted > 0 then
+    call('hset', key, 'failed', math.max(floor(counted) - number, 0))
+  end
+end
+
+local function bucket(seconds)
+  if seconds < 60 then
+    return 's' .. floor(seconds)
+  elseif seconds < 3600 then
+    return 'm' .. floor(seconds / 60)
+  elseif seconds < DAY then
+    return 'h' .. floor(seconds / 3600)
+  end
+  return 'd' .. floor(seconds / DAY)
+end
+
+-- Stats.durations(kind, queue, now, seconds): adds to the `wait` or `run` figures of the day.
+-- `seconds` is a list. A clock that ran ahead makes no negative durations: they count as 0.
+function Stats.durations(kind, queue, now, seconds)
+  local bin = Stats.bin(now)
+  local key = Key.stats(kind, bin, queue)
+  local known = call('hmget', key, 'total', 'mean', 'vk')
+  local total = Check.finite(known[1]) or 0
+  local mean = Check.finite(known[2]) or 0
+  local vk = Check.finite(known[3]) or 0
+  local is_new = total == 0
+  local buckets = {}
+  for _, value in ipairs(seconds) do
+    value = math.max(value, 0)
+    total = total + 1
+    local before = mean
+    mean = mean + (value - mean) / total
+    vk = vk + (value - mean) * (value - before)
+    local name = bucket(value)
+    buckets[name] = (buckets[name] or 0) + 1
+  end
+  for name, count in pairs(buckets) do
+    call('hincrby', key, name, count)
+  end
+  call('hmset', key, 'total', total, 'mean', mean, 'vk', vk)
+  if is_new then
+    retain(key, queue, bin)
+  end
+end
+
+local function summary(kind, bin, queue)
+  local names = { 'total', 'mean', 'vk' }
+  for _, part in ipairs(SHAPE) do
+    for i = part[2], part[3] do
+      names[#names + 1] = part[1] .. i
+    end
+  end
+  local values = call('hmget', Key.stats(kind, bin, queue), unpack(names))
+  local count = Check.finite(values[1]) or 0
+  local vk = Check.finite(values[3]) or 0
+  local histogram = {}
+  for i = 4, #values do
+    histogram[i - 3] = Json.number(Check.finite(values[i]) or 0)
+  end
+  local std = 0
+  if count > 1 and vk > 0 then
+    std = math.sqrt(vk / (count - 1))
+  end
+  return '{"count":' .. Json.number(count)
+    .. ',"mean":' .. Json.number(Check.finite(values[2]) or 0)
+    .. ',"std":' .. Json.number(std)
+    .. ',"histogram":' .. Json.join(histogram) .. '}'
+end
+
+-- stats queue date -> JSON of the day (UTC) that holds `date`. Reads only.
+Commands['stats'] = function(_, arg)
+  local queue = Check.name(arg[1], 'queue')
+  local bin = Stats.bin(Check.number(arg[2], 'date'))
+  local counts = call('hmget', Key.stats('stats', bin, queue), 'retries', 'failed', 'failures')
+  return '{"retries":' .. Json.number(Check.finite(counts[1]) or 0)
+    .. ',"failed":' .. Json.number(Check.finite(counts[2]) or 0)
+    .. ',"failures":' .. Json.number(Check.finite(counts[3]) or 0)
+    .. ',"wait":' .. summary('wait', bin, queue)
+    .. ',"run":' .. summary('run', bin, queue) .. '}'
+end

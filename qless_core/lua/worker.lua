@@ -1,0 +1,53 @@
+-- Which workers are there, and what each one holds.
+
+-- How many workers that were not seen for long are forgotten in passing, at most.
+local CHUNK = 20
+
+-- Worker.seen(worker, now): notes a sign of life, and forgets those who gave none for long.
+function Worker.seen(worker, now)
+  call('zadd', Key.workers, now, worker)
+  local before = now - Config.number('max-worker-age')
+  for _, old in ipairs(call('zrangebyscore', Key.workers, '-inf', before, 'limit', 0, CHUNK)) do
+    if old ~= worker then
+      call('zrem', Key.workers, old)
+      call('del', Key.worker_jobs(old))
+    end
+  end
+end
+
+-- workers -> JSON list of {name, jobs, stalled}, most recent first.
+-- workers worker -> JSON {jobs: [jid], stalled: [jid]}.
+-- Those not seen for `max-worker-age` seconds are left out. Reads only.
+Commands['workers'] = function(now, arg)
+  local before = now - Config.number('max-worker-age')
+  local after_now = '(' .. string.format('%.17g', now)
+  local name = arg[1]
+  if name then
+    local seen = call('zscore', Key.workers, Check.name(name, 'worker'))
+    if seen and tonumber(seen) <= before then
+      return '{"jobs":[],"stalled":[]}'
+    end
+    local key = Key.worker_jobs(name)
+    return '{"jobs":' .. Json.list(call('zrevrangebyscore', key, '+inf', after_now))
+      .. ',"stalled":' .. Json.list(call('zrevrangebyscore', key, now, '-inf')) .. '}'
+  end
+  local all = {}
+  local names = call('zrevrangebyscore', Key.workers, '+inf',
+    '(' .. string.format('%.17g', before))
+  for i, worker in ipairs(names) do
+    local key = Key.worker_jobs(worker)
+    all[i] = '{"name":' .. encode(worker)
+      .. ',"jobs":' .. call('zcount', key, after_now, '+inf')
+      .. ',"stalled":' .. call('zcount', key, '-inf', now) .. '}'
+  end
+  return Json.join(all)
+end
+
+-- worker.deregister worker... -> nil. Off the list until they are heard of again.
+Commands['worker.deregister'] = function(_, arg)
+  for _, worker in ipairs(Check.names(arg, 1, 'worker')) do
+    call('zrem', Key.workers, worker)
+    call('del', Key.worker_jobs(worker))
+  end
+  return nil
+end
