@@ -11,12 +11,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from qless_web.presenters.traces import Trace, TraceLine, trace
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-__all__ = ["Node", "Trace", "TraceLine", "trace", "tree"]
 
 #: Children shown of one object or list; the rest is a number.
 MOST_CHILDREN = 100

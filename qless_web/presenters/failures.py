@@ -1,0 +1,192 @@
+"""The groups of failures, and the jobs in one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from qless_web.formatting import head
+from qless_web.presenters import jobs, named, paging
+from qless_web.presenters.page import Action, Crumb, EmptyState, Link, Page, Pager, pager
+
+if TYPE_CHECKING:
+    from qless_core.reads import JobRow as Snapshot
+    from qless_core.reads import Listing
+    from qless_core.reads.failures import FailureGroup
+    from qless_web.presenters.rows import JobRow
+
+#: Characters of the newest message that a row shows.
+_MESSAGE = 180
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRow:
+    """One group of failures.
+
+    Attributes:
+        name: whole; `shown` is what fits a row and tells it from the others.
+        share: of all failed jobs, in 0..1.
+        message: the line of the newest failure that says most.
+        newest: where the newest job is.
+        last: when it failed, epoch seconds.
+
+    """
+
+    name: str
+    shown: str
+    link: Link
+    count: int
+    share: float
+    message: str
+    klass: str
+    queue: str
+    queue_link: Link | None
+    newest: Link | None
+    last: float | None
+    actions: tuple[Action, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailuresPage(Page):
+    """The groups of failures, those with the most jobs first.
+
+    Attributes:
+        rows: the groups of this page.
+        pages: where the other ones are.
+        failed: failed jobs in all groups.
+        groups: how many groups there are.
+        actions: what can be done to all of them.
+        empty: what to show where there are no rows.
+
+    """
+
+    template: ClassVar[str] = "failures/index.html"
+
+    rows: tuple[GroupRow, ...]
+    pages: Pager
+    failed: int
+    groups: int
+    actions: tuple[Action, ...]
+    empty: EmptyState | None
+
+
+def failures_page(found: Listing[FailureGroup], failed: int, number: int) -> FailuresPage:
+    """Return page `number` of the groups; `failed` is the number of failed jobs in all of them."""
+    pages = pager(Link("failures.index"), number=number, total=found.total)
+    shown = named.distinct(group.name for group in found.rows)
+    return FailuresPage(
+        title="Failures",
+        nav="failures",
+        topics=("failures",),
+        rows=tuple(_group_row(group, shown[group.name], failed) for group in found.rows),
+        pages=pages,
+        failed=failed,
+        groups=found.total,
+        actions=(_UNFAIL_ALL,) if found.total else (),
+        empty=paging.beyond(pages, number) or (None if found.total else _NONE),
+    )
+
+
+def _group_row(group: FailureGroup, shown: str, failed: int) -> GroupRow:
+    return GroupRow(
+        name=group.name,
+        shown=shown,
+        link=jobs.group_link(group.name),
+        count=group.count,
+        # Counted a moment apart, so that the part may exceed the whole.
+        share=group.count / max(failed, group.count),
+        message=head(group.newest_message, _MESSAGE),
+        klass=group.newest_klass,
+        queue=group.newest_queue,
+        queue_link=jobs.queue_link(group.newest_queue) if group.newest_queue else None,
+        newest=jobs.job_link(group.newest_jid) if group.newest_jid else None,
+        last=group.last_seen,
+        actions=group_actions(group.name),
+    )
+
+
+def group_actions(group: str) -> tuple[Action, ...]:
+    """Return what can be done to all jobs of a group."""
+    values = {"group": group}
+    return (
+        Action(text="Retry", link=Link("act.retry_group", values), icon="retry", asks=True),
+        Action(text="Move", link=Link("act.move_group", values), icon="move", asks=True),
+        Action(
+            text="Cancel",
+            link=Link("act.cancel_group", values),
+            icon="cancel",
+            asks=True,
+            danger=True,
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupPage(Page):
+    """The jobs of one group of failures, newest first.
+
+    Attributes:
+        group: its whole name.
+        shown: as much of it as the heading has room for.
+        rows: the jobs of this page.
+        pages: where the other ones are.
+        count: how many jobs it has.
+        share: of all failed jobs, in 0..1.
+        newest: when the newest of this page failed, epoch seconds.
+        actions: what can be done to all of them.
+        verbs: what can be done to ticked ones.
+        empty: what to show where there are no rows.
+
+    """
+
+    template: ClassVar[str] = "failures/group.html"
+
+    group: str
+    shown: str
+    rows: tuple[JobRow, ...]
+    pages: Pager
+    count: int
+    share: float
+    newest: float | None
+    actions: tuple[Action, ...]
+    verbs: tuple[jobs.TickedVerb, ...]
+    empty: EmptyState | None
+
+
+def group_page(group: str, found: Listing[Snapshot], failed: int, number: int) -> GroupPage:
+    """Return page `number` of a group's jobs; `failed` is the number of failed jobs in all."""
+    shown = named.short(group)
+    pages = pager(jobs.group_link(group), number=number, total=found.total)
+    return GroupPage(
+        title=f"{shown} · failures",
+        nav="failures",
+        crumbs=(Crumb("Failures", Link("failures.index")), Crumb(named.short(group, 40))),
+        topics=("failures", f"group:{group}"),
+        group=group,
+        shown=shown,
+        rows=jobs.job_rows(found.rows, moment="failed"),
+        pages=pages,
+        count=found.total,
+        share=found.total / max(failed, found.total, 1),
+        newest=found.rows[0].failed_at if found.rows and number == 1 else None,
+        actions=group_actions(group) if found.total else (),
+        verbs=jobs.ticked_verbs("failed"),
+        empty=paging.beyond(pages, number) or (None if found.total else _EMPTY),
+    )
+
+
+_UNFAIL_ALL = Action(text="Unfail all", link=Link("act.unfail_all"), icon="retry", asks=True)
+
+_NONE = EmptyState(
+    kind="nothing-wrong",
+    title="No job has failed",
+    text="Jobs that fail are kept here, in groups, until they are retried, moved or cancelled.",
+)
+
+_EMPTY = EmptyState(
+    kind="nothing-wrong",
+    title="No failed job is in this group",
+    text="Those that were have been retried, moved or cancelled, or there never were any.",
+    link=Link("failures.index"),
+    link_text="All failures",
+)
