@@ -1,3 +1,48 @@
 """qless for Python: a job queue whose rules run inside Redis."""
 
 from __future__ import annotations
+
+from qless_core.client import Client
+from qless_core.clock import Clock
+from qless_core.errors import (
+    BadArgument,
+    HasDependents,
+    JobError,
+    JobNotFound,
+    JobNotRunning,
+    LockLost,
+    MalformedData,
+    NotWaitingOnDependencies,
+    QlessError,
+    RecurringJobNotFound,
+    RedisUnavailable,
+    ScriptFault,
+    UnknownCommand,
+)
+from qless_core.job import Job, State
+from qless_core.queue import Queue
+from qless_core.recurring import RecurringJob
+
+__all__ = [  # noqa: RUF022  grouped by what they are for
+    # Talking to a queue
+    "Client",
+    "Clock",
+    "Queue",
+    "Job",
+    "RecurringJob",
+    "State",
+    # What can go wrong
+    "QlessError",
+    "BadArgument",
+    "HasDependents",
+    "JobError",
+    "JobNotFound",
+    "JobNotRunning",
+    "LockLost",
+    "MalformedData",
+    "NotWaitingOnDependencies",
+    "RecurringJobNotFound",
+    "RedisUnavailable",
+    "ScriptFault",
+    "UnknownCommand",
+]

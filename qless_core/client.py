@@ -206,7 +206,7 @@ class Client:
         self.redis.connection_pool.disconnect(inuse_connections=False)
 
     def _run(self, command: str, *args: str | float) -> Any:  # noqa: ANN401  what Redis answers
-        return self._runner(self.clock.stamp(), command, *args)
+        return self._runner(command, self.clock.stamp(), *args)
 
 
 def masked(url: str) -> str:

@@ -1,0 +1,465 @@
+from __future__ import annotations
+
+import pytest
+
+from qless_core.client import Client
+from qless_core.errors import (
+    BadArgument,
+    HasDependents,
+    JobNotFound,
+    JobNotRunning,
+    LockLost,
+    MalformedData,
+    NotWaitingOnDependencies,
+)
+from qless_core.job import State
+from qless_core.testing import make_job
+
+EXACT = '{"z":[],"a":{},"n":12345678901234567,"f":0.1234567890123456789,"e":1e2}'
+
+
+@pytest.fixture
+def queue(client):
+    return client.queues["q"]
+
+
+@pytest.fixture
+def other(server, redis, clock):  # noqa: ARG001  `redis` empties the server
+    """Make a client that works as another worker."""
+    with Client(server.url, clock=clock, worker_name="worker-2") as other:
+        yield other
+
+
+def put_exact(client, jid="a"):
+    client.commands.put("w", "q", jid, "Job", EXACT, 0)
+
+
+def lose(queue, other, clock):
+    """Let worker-1 lose a job to worker-2; answers both views of it."""
+    queue.put("Job", {}, jid="a")
+    mine = queue.pop()
+    clock.advance(61)
+    assert other.queues["q"].pop() is None
+    clock.advance(11)
+    return mine, other.queues["q"].pop()
+
+
+def test_the_states_are_listed_in_their_order():
+    assert [*State] == [
+        "waiting",
+        "running",
+        "stalled",
+        "scheduled",
+        "depends",
+        "failed",
+        "complete",
+    ]
+
+
+def test_a_state_that_nobody_knows_is_shown_as_it_is(client, queue, redis):
+    queue.put("Job", {}, jid="a")
+    redis.hset("ql:j:a", "state", "throttled")
+
+    assert client.jobs["a"].state == "throttled"
+
+
+def test_b13_b15_data_keeps_its_bytes_through_every_verb(client, queue, redis):
+    put_exact(client)
+    job = queue.pop()
+    assert (job.data["z"], job.data["a"]) == ([], {})
+
+    job.heartbeat()
+    job.complete("q2")
+    job = client.queues["q2"].pop()
+    job.fail("group", "message")
+    client.jobs["a"].move("q3")
+    client.unfail("group", "q3")
+
+    assert redis.hget("ql:j:a", "data") == EXACT
+    assert client.jobs["a"].raw_data == EXACT
+    assert client.jobs["a"].data["n"] == 12345678901234567
+
+
+def test_b13_b15_changed_data_is_written_as_python_says_it(client, queue, redis):
+    put_exact(client)
+    job = queue.pop()
+    job["n"] += 1
+    job.data["l"] = []
+
+    job.heartbeat()
+
+    text = redis.hget("ql:j:a", "data")
+    assert '"n":12345678901234568' in text
+    assert '"z":[]' in text
+    assert '"l":[]' in text
+    assert '"a":{}' in text
+
+
+@pytest.mark.parametrize("verb", ["heartbeat", "complete", "fail"])
+def test_what_was_changed_in_place_goes_with_the_verb(client, queue, verb):
+    queue.put("Job", {"list": [1]}, jid="a")
+    job = queue.pop()
+    job.data["list"].append(2)
+
+    {
+        "heartbeat": job.heartbeat,
+        "complete": job.complete,
+        "fail": lambda: job.fail("group", "message"),
+    }[verb]()
+
+    assert client.jobs["a"].data == {"list": [1, 2]}
+
+
+def test_true_is_not_taken_for_one(client, queue):
+    queue.put("Job", {"flag": 1}, jid="a")
+    job = queue.pop()
+    job["flag"] = True
+
+    job.heartbeat()
+
+    assert client.jobs["a"].data["flag"] is True
+
+
+def test_b18_data_with_nan_from_elsewhere_is_read_and_sent_back_untouched(client, queue, redis):
+    queue.put("Job", {}, jid="a")
+    redis.hset("ql:j:a", "data", '{"x":NaN}')
+    job = queue.pop()
+    assert job.data["x"] != job.data["x"]
+
+    job.fail("group", "message")
+
+    assert redis.hget("ql:j:a", "data") == '{"x":NaN}'
+    client.jobs["a"].cancel()
+
+
+def test_data_that_is_no_json_is_told_when_it_is_asked_for(client, queue, redis):
+    queue.put("Job", {}, jid="a")
+    redis.hset("ql:j:a", "data", "{nonsense")
+
+    job = client.jobs["a"]
+
+    assert job.raw_data == "{nonsense"
+    with pytest.raises(MalformedData) as error:
+        _ = job.data
+    assert error.value.jid == "a"
+
+
+def test_changes_can_be_forgotten(queue):
+    queue.put("Job", {"n": 1}, jid="a")
+    job = queue.pop()
+    job["n"] = {1, 2}
+    with pytest.raises(BadArgument):
+        job.heartbeat()
+
+    job.forget_changes()
+    job.heartbeat()
+
+    assert job.data == {"n": 1}
+
+
+def test_a_heartbeat_moves_the_end_of_the_lock(client, queue, clock):
+    queue.put("Job", {}, jid="a")
+    job = queue.pop()
+    clock.advance(50)
+
+    assert job.heartbeat() == clock.now() + 60
+
+    assert job.ttl == 60
+    clock.advance(20)
+    assert client.queues["q"].pop() is None
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda job: job.heartbeat(),
+        lambda job: job.complete(),
+        lambda job: job.fail("group", "message"),
+        lambda job: job.retry(),
+    ],
+    ids=["heartbeat", "complete", "fail", "retry"],
+)
+def test_b41_only_the_owner_may(client, queue, other, clock, verb):
+    mine, theirs = lose(queue, other, clock)
+
+    with pytest.raises(LockLost) as error:
+        verb(mine)
+
+    assert (error.value.jid, error.value.worker) == ("a", "worker-2")
+    assert client.jobs["a"].worker_name == "worker-2"
+    assert client.jobs["a"].failure is None
+    assert theirs.complete() == "complete"
+
+
+def test_completing_into_the_next_queue_moves_the_job(client, queue, clock):
+    queue.put("Job", {}, jid="a")
+
+    assert queue.pop().complete("next") == "waiting"
+    assert client.queues["next"].pop().complete("later", delay=10) == "scheduled"
+    clock.advance(10)
+    queue.put("Job", {}, jid="b")
+    assert client.queues["later"].pop().complete("third", depends=["b"]) == "depends"
+    assert client.jobs["a"].queue_name == "third"
+
+
+def test_a_delay_needs_a_next_queue(client, queue):
+    queue.put("Job", {}, jid="a")
+
+    with pytest.raises(BadArgument):
+        queue.pop().complete(delay=5)
+
+    assert client.jobs["a"].state == "running"
+
+
+def test_failing_records_group_and_message(client, queue, clock):
+    queue.put("Job", {}, jid="a")
+
+    queue.pop().fail("boom", "it broke")
+
+    job = client.jobs["a"]
+    assert job.state is State.FAILED
+    assert (job.failure.group, job.failure.message) == ("boom", "it broke")
+    assert (job.failure.when, job.failure.worker) == (int(clock.now()), "worker-1")
+    assert client.jobs.failed() == client.failures.groups == {"boom": 1}
+    assert client.jobs.failed("boom").total == 1
+
+
+def test_b12_a_message_that_utf8_cannot_hold_is_recorded_with_replacements(client, queue):
+    queue.put("Job", {}, jid="a")
+
+    queue.pop().fail("gr\udcffoup", "mess\ud800age 漢字 🙂")
+
+    failure = client.jobs["a"].failure
+    assert (failure.group, failure.message) == ("gr�oup", "mess�age 漢字 🙂")
+
+
+def test_retrying_counts_down_and_fails_when_none_is_left(client, queue):
+    queue.put("Job", {}, jid="a", retries=1)
+
+    assert queue.pop().retry() == 0
+    assert client.jobs["a"].state == "waiting"
+    assert queue.pop().retry() == -1
+
+    job = client.jobs["a"]
+    assert job.state == "failed"
+    assert job.failure.group == "failed-retries-q"
+    assert job.failure.message == 'Job exhausted retries in queue "q"'
+
+
+def test_retrying_may_wait_and_may_say_why(client, queue, clock):
+    queue.put("Job", {}, jid="a", retries=1)
+
+    assert queue.pop().retry(30, "flaky", "timed out") == 0
+    assert client.jobs["a"].state == "scheduled"
+    assert client.jobs["a"].failure.group == "flaky"
+    clock.advance(30)
+    assert queue.pop().retry(0, "flaky", "again") == -1
+    assert client.failures.groups == {"flaky": 1}
+    with pytest.raises(BadArgument, match="group"):
+        client.jobs["a"].retry(message="alone")
+
+
+def test_b47_a_retry_stays_in_the_jobs_own_queue_with_its_priority(client, queue):
+    queue.put("Job", {}, jid="a", priority=7)
+
+    queue.pop().retry()
+
+    job = client.jobs["a"]
+    assert (job.queue_name, job.priority) == ("q", 7)
+    assert [found.jid for found in queue.pop(5)] == ["a"]
+    with pytest.raises((BadArgument, LockLost, JobNotRunning)):
+        client.commands.retry("a", "elsewhere", "worker-1")
+    assert client.jobs["a"].queue_name == "q"
+
+
+def test_b48_a_job_that_lost_every_lock_can_still_be_mended(client, queue, clock):
+    client.config["grace-period"] = 0
+    queue.put("Job", {}, jid="a", retries=0)
+    queue.pop()
+    clock.advance(61)
+    assert queue.pop() is None
+
+    job = client.jobs["a"]
+    assert job.state == "failed"
+    assert job.failure.group == "failed-retries-q"
+    assert job.failure.message
+    assert job.failure.when == int(clock.now())
+    job.move("q")
+    assert queue.pop().jid == "a"
+    client.jobs["a"].cancel()
+    assert client.jobs["a"] is None
+
+
+def test_moving_keeps_all_but_the_queue(client, queue):
+    queue.put("Job", {"x": 1}, jid="a", priority=5, tags=["t"], retries=2)
+
+    assert client.jobs["a"].move("elsewhere", delay=5) == "a"
+
+    job = client.jobs["a"]
+    assert (job.queue_name, job.state) == ("elsewhere", "scheduled")
+    assert (job.priority, job.tags, job.original_retries, job.data) == (5, ["t"], 2, {"x": 1})
+
+
+def test_a_job_that_is_gone_is_not_brought_back_by_moving_it(client, queue):
+    queue.put("Job", {}, jid="a")
+    job = client.jobs["a"]
+    client.bulk_cancel(["a"])
+
+    with pytest.raises(JobNotFound) as error:
+        job.move("elsewhere")
+
+    assert error.value.jid == "a"
+    assert client.jobs["a"] is None
+
+
+def test_b53_cancelling_tells_whom_it_would_leave_waiting(client, queue):
+    queue.put("Job", {}, jid="a")
+    for name in ("b", "c"):
+        queue.put("Job", {}, jid=name, depends=["a"])
+    queue.put("Job", {}, jid="d", depends=["b", "c"])
+
+    with pytest.raises(HasDependents) as error:
+        client.jobs["a"].cancel()
+    assert error.value.jid == "a"
+    assert set(error.value.dependents) <= {"b", "c"}
+    assert error.value.dependents
+    assert client.jobs["a"].state == "waiting"
+
+    assert sorted(client.bulk_cancel("abcd")) == [*"abcd"]
+    assert client.jobs.get(*"abcd") == []
+
+
+def test_b53_the_owner_of_a_cancelled_job_hears_of_it(client, queue):
+    queue.put("Job", {}, jid="a")
+    job = queue.pop()
+    with client.events.subscribe("w:worker-1") as events:
+        client.jobs["a"].cancel()
+        (event,) = events.drain()
+
+    assert (event.name, event.jid, event.worker) == ("canceled", "a", "worker-1")
+    with pytest.raises(JobNotFound):
+        job.complete()
+
+
+def test_priority_is_a_property_that_changes_it_in_redis(client, queue):
+    queue.put("Job", {}, jid="a")
+    queue.put("Job", {}, jid="b")
+    job = client.jobs["b"]
+
+    job.priority = 10
+
+    assert (job.priority, client.jobs["b"].priority) == (10, 10)
+    assert queue.pop().jid == "b"
+
+
+def test_tags_are_added_and_removed(client, queue):
+    queue.put("Job", {}, jid="a")
+    job = client.jobs["a"]
+
+    assert job.tag("x", "y") == ["x", "y"]
+    assert job.untag("x") == ["y"]
+    assert job.tag() == job.tags == client.jobs["a"].tags == ["y"]
+    assert client.jobs.tagged("y").jids == ("a",)
+    assert client.tags.jids("y").total == 1
+    assert client.tags() == []
+    queue.put("Job", {}, tags=["y"])
+    assert client.tags() == client.tags.top() == ["y"]
+
+
+def test_tracking_can_be_turned_on_and_off(client, queue):
+    queue.put("Job", {}, jid="a")
+    job = client.jobs["a"]
+
+    assert job.track() is True
+    assert job.track() is False
+    assert client.jobs["a"].tracked
+    assert [found.jid for found in client.jobs.tracked().jobs] == ["a"]
+    assert job.untrack() is True
+    assert not client.jobs["a"].tracked
+    client.track("a")
+    client.jobs["a"].cancel()
+    assert client.jobs.tracked().expired == ["a"]
+    assert client.untrack("a") is True
+    assert client.jobs.tracked().expired == []
+    with pytest.raises(JobNotFound):
+        client.track("nobody")
+
+
+def test_dependencies_are_added_and_removed_later(client, queue):
+    for name in "abc":
+        queue.put("Job", {}, jid=name)
+    job = client.jobs["c"]
+
+    job.depend("a", client.jobs["b"])
+    assert sorted(client.jobs["c"].dependencies) == ["a", "b"]
+    assert client.jobs["c"].state == "depends"
+    job.undepend("a")
+    job.undepend(all=True)
+
+    assert client.jobs["c"].state == "waiting"
+    with pytest.raises(NotWaitingOnDependencies) as error:
+        job.undepend("a")
+    assert (error.value.jid, error.value.state) == ("c", "waiting")
+    with pytest.raises(BadArgument):
+        job.undepend()
+    with pytest.raises(BadArgument):
+        job.undepend("a", all=True)
+
+
+def test_timing_out_takes_the_lock_away(client, queue):
+    queue.put("Job", {}, jid="a")
+    job = queue.pop()
+
+    client.jobs["a"].timeout()
+
+    assert client.jobs["a"].state is State.STALLED
+    with pytest.raises((JobNotRunning, LockLost)):
+        job.complete()
+    with pytest.raises(JobNotRunning) as error:
+        client.jobs["a"].timeout()
+    assert error.value.jid == "a"
+
+
+def test_a_log_is_an_item_of_the_history(client, queue, clock):
+    queue.put("Job", {}, jid="a")
+    job = client.jobs["a"]
+    clock.advance(5)
+
+    job.log("step", {"n": 1})
+    job.log("bare")
+
+    history = job.reload().history
+    assert [item.what for item in history] == ["put", "step", "bare"]
+    assert (history[1].details, history[1].when) == ({"n": 1}, int(clock.now()))
+    assert history[0].details == {"q": "q"}
+
+
+def test_a_missing_job_is_none_and_each_verb_says_so(client, queue):
+    assert client.jobs["nobody"] is None
+    assert client.jobs.get("nobody") == []
+    queue.put("Job", {}, jid="a")
+    job = client.jobs["a"]
+    job.cancel()
+
+    for verb in (job.reload, job.timeout, job.track, lambda: job.log("x"), lambda: job.tag("x")):
+        with pytest.raises(JobNotFound) as error:
+            verb()
+        assert error.value.jid == "a"
+
+
+def test_a_job_has_a_tidy_repr_and_is_the_same_as_its_other_snapshots(client, queue):
+    queue.put("app.Mail", {}, jid="a")
+    job = client.jobs["a"]
+
+    assert repr(job) == "<Job a app.Mail waiting in 'q'>"
+    assert job == client.jobs["a"]
+    assert len({job, client.jobs["a"]}) == 1
+    assert job != "a"
+
+
+def test_a_job_without_a_client_says_so_when_a_verb_is_called():
+    job = make_job("app.Mail", {"a": 1})
+
+    assert job.data == {"a": 1}
+    with pytest.raises(BadArgument, match="without a client"):
+        job.complete()
