@@ -300,8 +300,8 @@ def _bar(span: Span, across: Callable[[float], float], lane_height: int) -> Time
     x = across(span.start)
     width = max(across(span.end) - x, NARROWEST / 2)
     x = min(x, 100 - width)
-    # A letter takes about one percent of the narrowest column a timeline is given.
-    fits = width > len(span.text) * 1.1 + 1
+    # A letter takes about 0.75 percent of the column a timeline is given on a laptop.
+    fits = width > len(span.text) * 0.75 + 1
     return TimelineBar(
         span.kind, round(x, 3), round(width, 3), span.lane * lane_height, span.text, fits
     )
