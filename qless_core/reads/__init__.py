@@ -11,6 +11,22 @@ from qless_core.reads.failures import failure_counts, failure_groups, failure_jo
 from qless_core.reads.frame import frame
 from qless_core.reads.job import anything, data, job
 from qless_core.reads.lists import completed, tagged, tags, tracked, tracked_states
+from qless_core.reads.marks import (
+    Mark,
+    completed_mark,
+    config_mark,
+    failures_mark,
+    group_mark,
+    job_mark,
+    queue_mark,
+    queues_mark,
+    rail_mark,
+    tag_mark,
+    tags_mark,
+    tracked_mark,
+    worker_mark,
+    workers_mark,
+)
 from qless_core.reads.names import similar
 from qless_core.reads.plan import Plan, Read, Scope, Slice, read, run
 from qless_core.reads.queues import queue, queue_counts, queue_jobs, queue_names
@@ -20,6 +36,7 @@ from qless_core.reads.workers import worker, workers
 __all__ = [
     "JobRow",
     "Listing",
+    "Mark",
     "Plan",
     "Read",
     "RecurringRow",
@@ -27,24 +44,37 @@ __all__ = [
     "Slice",
     "anything",
     "completed",
+    "completed_mark",
+    "config_mark",
     "data",
     "failure_counts",
     "failure_groups",
     "failure_jobs",
+    "failures_mark",
     "frame",
+    "group_mark",
     "job",
+    "job_mark",
     "queue",
     "queue_counts",
     "queue_jobs",
+    "queue_mark",
     "queue_names",
+    "queues_mark",
+    "rail_mark",
     "read",
     "run",
     "settings",
     "similar",
+    "tag_mark",
     "tagged",
     "tags",
+    "tags_mark",
     "tracked",
+    "tracked_mark",
     "tracked_states",
     "worker",
+    "worker_mark",
     "workers",
+    "workers_mark",
 ]

@@ -1,1 +1,1 @@
-"""How pages stay current: one subscription a process, topics out of events, messages to browsers."""
+"""How pages stay current: one subscription a process, topics out of events, signals to browsers."""

@@ -1,0 +1,154 @@
+"""The thread of the hub: hears events, looks around each second, says which topics changed."""
+
+from __future__ import annotations
+
+import logging
+import random
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
+
+from qless_core import reads
+from qless_core.client import masked
+from qless_core.clock import SERVER
+from qless_core.errors import RedisUnavailable
+from qless_web.live.topics import topics_of
+from qless_web.live.watch import Watch
+
+if TYPE_CHECKING:
+    from qless_core.client import Client
+    from qless_core.clock import Clock
+    from qless_core.events import Subscription
+    from qless_web.live.hub import Hub
+
+log = logging.getLogger("qless.web.live")
+
+#: Seconds between two signals: a browser hears of a topic at most twice a second.
+SIGNAL_EVERY_S = 0.5
+#: Seconds that the thread listens at a time before it looks at what else there is to do.
+SLICE_S = 0.2
+#: The first and the longest pause, in seconds, between two attempts to reach a Redis that is
+#: gone; the longest also between two ticks while nobody looks.
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 5.0
+
+
+class Feed:
+    """What one run of the hub's thread works with. Only `soon` is for other threads."""
+
+    def __init__(self, hub: Hub, client: Client, clock: Clock, tick_s: float) -> None:
+        self._hub = hub
+        self._client = client
+        self._clock = clock
+        self._tick_s = tick_s
+        self._bell: SimpleQueue[None] = SimpleQueue()
+        self._watch = Watch()
+        self._subscription: Subscription = client.events.subscribe()
+        self._changed: set[str] = set()
+        self._tick_at = 0.0
+        self._signal_at = 0.0
+        #: Attempts that failed in a row, of the tick and of the subscription.
+        self._failed = 0
+        self._deaf = 0
+        self._listen_at = 0.0
+        #: Ticks in a row that nobody looked at.
+        self._alone = 0
+
+    def soon(self) -> None:
+        """Look around at once: there is a new browser, or the process ends."""
+        self._tick_at = 0.0
+        self._bell.put(None)
+
+    def run(self) -> None:
+        """Feed the hub for as long as it wants to be fed."""
+        try:
+            while self._hub.goes_on():
+                try:
+                    self._step()
+                except Exception:
+                    log.exception("the live feed met an error it did not expect, and goes on")
+                    self._rest(1.0)
+        finally:
+            self._subscription.close()
+
+    def _step(self) -> None:
+        now = self._clock.monotonic()
+        soonest = min(self._tick_at, self._signal_at) if self._changed else self._tick_at
+        self._listen(min(SLICE_S, max(0.0, soonest - now)))
+        if self._clock.monotonic() >= self._tick_at:
+            self._tick()
+        if self._changed and self._clock.monotonic() >= self._signal_at:
+            self._signal_at = self._clock.monotonic() + SIGNAL_EVERY_S
+            changed, self._changed = frozenset(self._changed), set()
+            self._hub.signal(changed)
+
+    def _listen(self, patience: float) -> None:
+        """Hear one event, if one comes; while deaf, wait instead."""
+        if self._clock.monotonic() < self._listen_at:
+            self._rest(patience)
+            return
+        try:
+            event = self._subscription.get(patience)
+        except RedisUnavailable as error:
+            self._went_deaf(error)
+            return
+        if self._deaf:
+            self._deaf = 0
+            log.info("the live feed hears events again")
+            # What was said in the meantime is lost.
+            self._changed |= self._hub.watched()
+        if event is not None:
+            self._changed |= self._hub.watched() & topics_of(event)
+
+    def _went_deaf(self, error: RedisUnavailable) -> None:
+        """Try again later. The tick says whether Redis is gone, or only refuses to tell."""
+        if not self._deaf:
+            log.warning("the live feed hears no events: %s", masked(str(error)))
+            self._tick_at = 0.0
+        self._listen_at = self._clock.monotonic() + _pause(self._deaf)
+        self._deaf += 1
+
+    def _tick(self) -> None:
+        """Look at what is watched, and compare it with the time before."""
+        topics = self._watch.due(self._hub.watched())
+        self._tick_at = self._clock.monotonic() + self._interval()
+        stamp = self._client.clock.stamp()
+        try:
+            _, marks = reads.run(
+                self._client.redis,
+                self._client.keys,
+                self._watch.plans(topics),
+                now=None if stamp == SERVER else float(stamp),
+            )
+        except RedisUnavailable as error:
+            self._lost(error)
+            return
+        self._changed |= self._watch.changed(topics, marks)
+        if self._failed:
+            self._failed = 0
+            log.info("the live feed reaches Redis again")
+            self._changed |= self._hub.watched()
+        self._hub.reached(self._watch)
+
+    def _interval(self) -> float:
+        self._alone = 0 if self._hub.streams else self._alone + 1
+        return min(self._tick_s * 2.0**self._alone, max(self._tick_s, LONGEST_PAUSE_S))
+
+    def _lost(self, error: RedisUnavailable) -> None:
+        reason = f"{self._client.safe_url}: {masked(str(error))}"
+        if not self._failed:
+            log.warning("the live feed does not reach Redis at %s", reason)
+        self._hub.lost(reason)
+        self._tick_at = self._clock.monotonic() + _pause(self._failed)
+        self._failed += 1
+
+    def _rest(self, seconds: float) -> None:
+        """Wait, or until somebody calls `soon`."""
+        try:
+            self._bell.get(timeout=max(0.0, seconds))
+        except Empty:
+            return
+
+
+def _pause(attempts: int) -> float:
+    """Give the pause before the next attempt: longer each time, never the same for all."""
+    longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(attempts, 10))
+    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - spreads attempts, keeps no secret
