@@ -35,6 +35,8 @@ STOP_TIMEOUT_S = 10.0
 SOCKET_PATH_LIMIT = 100
 #: Seconds between two looks at a server that is starting.
 POLL_S = 0.005
+#: How the answer to PING of a server begins that is up; it may ask for a password first.
+_UP = (b"+PONG", b"-NOAUTH")
 
 #: $1 is the socket to withdraw first, so that nobody attaches to a server about to end; $2 is
 #: the temporary directory to remove last, or empty; the rest is the server's command line. It
@@ -217,7 +219,7 @@ class EmbeddedServer:
         try:
             while not _locked(lock):
                 running = _known_socket(home)
-                if _is_owned(home) and _answer(running).startswith(b"+PONG"):
+                if _is_owned(home) and _answer(running).startswith(_UP):
                     self._socket = running
                     return
                 if self._clock.monotonic() > deadline:
@@ -278,7 +280,7 @@ class EmbeddedServer:
     def _answers(self, process: subprocess.Popen[bytes], place: Path) -> bool:
         """Wait until the server answers; while it loads its data it may take its time."""
         deadline = self._clock.monotonic() + START_TIMEOUT_S
-        while not (answer := _answer(place)).startswith(b"+PONG"):
+        while not (answer := _answer(place)).startswith(_UP):
             late = self._clock.monotonic() > deadline and not answer.startswith(b"-LOADING")
             if late or process.poll() is not None:
                 return False

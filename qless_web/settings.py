@@ -12,10 +12,22 @@ import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
-from urllib.parse import urlsplit
+
+from qless_core.client import Client, masked
+from qless_core.errors import BadArgument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+__all__ = [
+    "COLOURS",
+    "SETTINGS",
+    "Setting",
+    "SettingError",
+    "Settings",
+    "masked",
+    "state_folder",
+]
 
 T = TypeVar("T")
 
@@ -30,12 +42,6 @@ _NO = frozenset({"", "0", "no", "false", "off"})
 
 class SettingError(ValueError):
     """Raised when a setting is not known or its value makes no sense; the message is for people."""
-
-
-def masked(url: str) -> str:
-    """Return a URL without its password and query values, fit for a log or a page."""
-    safe = re.sub(r"(?<=//)([^/@:]*):.*@", r"\1:***@", url)
-    return re.sub(r"([?&](?:password|username)=)[^&]*", r"\1***", safe)
 
 
 def state_folder() -> Path:
@@ -95,16 +101,10 @@ def _words(value: object) -> tuple[str, ...]:
 
 def _redis_url(value: object) -> str:
     url = _text(value)
-    message = (
-        "must be an address such as redis://localhost:6379/0, rediss://… or unix:///path/to/socket"
-    )
     try:
-        parts = urlsplit(url)
-        known = parts.scheme in {"redis", "rediss", "unix"} and parts.port != 0
-    except ValueError:
-        raise ValueError(message) from None
-    if not known or not (parts.path if parts.scheme == "unix" else parts.netloc):
-        raise ValueError(message)
+        Client(url)
+    except BadArgument as error:
+        raise SettingError(str(error)) from None
     return url
 
 
@@ -331,6 +331,8 @@ SETTINGS: tuple[Setting, ...] = _table()
 def _checked(setting: Setting, value: object, called: str) -> object:
     try:
         return setting.check(value)
+    except SettingError:
+        raise
     except (ValueError, TypeError) as error:
         message = f"{called} {error}, not {_shown(setting, value)!r}"
         raise SettingError(message) from None

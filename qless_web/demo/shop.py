@@ -20,7 +20,7 @@ CLOSING_S = 3.0
 
 
 @contextmanager
-def open_shop(url: str, namespace: str) -> Iterator[None]:
+def open_shop(url: str, namespace: str) -> Iterator[subprocess.Popen[bytes]]:
     """Fill the Redis when it holds no queue yet, and keep the crew at work meanwhile.
 
     Raises:
@@ -33,7 +33,7 @@ def open_shop(url: str, namespace: str) -> Iterator[None]:
     owner = os.getpid()
     crew = _send_crew(url, namespace)
     try:
-        yield
+        yield crew
     finally:
         if os.getpid() == owner:  # a worker forked meanwhile leaves through here too
             _send_home(crew)

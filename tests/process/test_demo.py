@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import pytest
+
+from qless_core.job import State
+from qless_web.demo import shop, workers
+from qless_web.demo.catalog import TROUBLES
+from qless_web.demo.seeds import plant
+from tests.support.processes import eventually, is_alive
+
+
+@pytest.fixture
+def planted(client):
+    plant(client)
+    return client
+
+
+def counts(client):
+    return {each.name: each for each in client.queues.counts}
+
+
+def test_every_page_has_something_to_show(planted):
+    queues = counts(planted)
+
+    assert sum(each.waiting for each in queues.values()) > 25
+    assert sum(each.running for each in queues.values()) == 2
+    assert sum(each.stalled for each in queues.values()) == 2
+    assert sum(each.scheduled for each in queues.values()) > 10
+    assert sum(each.depends for each in queues.values()) == 2
+    assert sum(each.recurring for each in queues.values()) == 6
+    assert [name for name, each in queues.items() if each.paused] == ["newsletter"]
+    assert "eu/orders" in queues
+    assert len(planted.jobs.complete(0, 500)) > 100
+    assert planted.tags.top()
+    assert len(planted.workers.counts) > 5
+    assert planted.config["exports-heartbeat"] == 3600
+
+
+def test_failures_come_in_groups_one_of_which_has_pages(planted):
+    groups = planted.failures.groups
+
+    assert set(groups) == {each.group for each in TROUBLES} | {"failed-retries-webhooks"}
+    assert max(groups.values()) > 25
+    assert "Traceback" in planted.failures.jobs("payments-CardDeclined").jobs[0].failure.message
+    assert ".rb:" in planted.failures.jobs("exports-NoMethodError").jobs[0].failure.message
+
+
+def test_tracked_jobs_are_in_several_states(planted):
+    states = {job.state for job in planted.jobs.tracked().jobs}
+
+    assert states == {
+        State.RUNNING,
+        State.COMPLETE,
+        State.FAILED,
+        State.SCHEDULED,
+        State.DEPENDS,
+        State.STALLED,
+    }
+
+
+def test_history_lies_in_the_past_and_in_order(planted, clock):
+    for jid in planted.jobs.complete(0, 200):
+        moments = [item.when for item in planted.jobs[jid].history]
+
+        assert moments == sorted(moments)
+        assert moments[-1] <= clock.now()
+
+
+def test_some_histories_have_several_attempts(planted):
+    jobs = planted.failures.jobs("failed-retries-webhooks").jobs
+
+    assert all([item.what for item in job.history].count("popped") == 3 for job in jobs)
+
+
+def test_the_crew_keeps_the_shop_moving(server, planted):
+    last = planted.jobs.complete(0, 1)
+    crew = workers.Crew(server.url)
+
+    crew.start()
+    try:
+        eventually(lambda: planted.jobs.complete(0, 1) != last)
+    finally:
+        crew.stop()
+
+
+def test_the_crew_keeps_failures_few(server, planted, monkeypatch):
+    monkeypatch.setattr(workers, "MOST_FAILURES", 4)
+    crew = workers.Crew(server.url)
+
+    crew.start()
+    try:
+        eventually(lambda: max(planted.failures.groups.values()) <= 5)
+    finally:
+        crew.stop()
+
+
+def test_the_crew_goes_home_with_the_shop(server, client):
+    with shop.open_shop(server.url, "ql:") as crew:
+        assert counts(client)
+        assert is_alive(crew.pid)
+
+    assert not is_alive(crew.pid)
+
+
+def test_a_shop_that_has_data_is_not_filled_again(server, client):
+    client.queues["mine"].put("Mine", {})
+
+    with shop.open_shop(server.url, "ql:"):
+        assert "video" not in counts(client)
