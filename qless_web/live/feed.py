@@ -8,7 +8,6 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from qless_core import reads
-from qless_core.client import masked
 from qless_core.clock import SERVER
 from qless_core.errors import RedisUnavailable
 from qless_web.live.topics import topics_of
@@ -42,7 +41,9 @@ class Feed:
         self._bell: SimpleQueue[None] = SimpleQueue()
         self._watch = Watch()
         self._subscription: Subscription = client.events.subscribe()
+        #: Topics that differ from before, and those among them that only an event named so far.
         self._changed: set[str] = set()
+        self._hinted: set[str] = set()
         self._tick_at = 0.0
         self._signal_at = 0.0
         #: Attempts that failed in a row, of the tick and of the subscription.
@@ -76,9 +77,16 @@ class Feed:
         if self._clock.monotonic() >= self._tick_at:
             self._tick()
         if self._changed and self._clock.monotonic() >= self._signal_at:
-            self._signal_at = self._clock.monotonic() + SIGNAL_EVERY_S
-            changed, self._changed = frozenset(self._changed), set()
-            self._hub.signal(changed)
+            self._signal()
+
+    def _signal(self) -> None:
+        """Tell the browsers; look first at what events named, or the next tick tells it again."""
+        self._signal_at = self._clock.monotonic() + SIGNAL_EVERY_S
+        hinted, self._hinted = self._hinted & self._hub.watched(), set()
+        if hinted and not self._failed:
+            self._look(sorted(hinted))
+        changed, self._changed = frozenset(self._changed), set()
+        self._hub.signal(changed)
 
     def _listen(self, patience: float) -> None:
         """Hear one event, if one comes; while deaf, wait instead."""
@@ -96,20 +104,31 @@ class Feed:
             # What was said in the meantime is lost.
             self._changed |= self._hub.watched()
         if event is not None:
-            self._changed |= self._hub.watched() & topics_of(event)
+            topics = self._hub.watched() & topics_of(event)
+            self._hinted |= topics
+            self._changed |= topics
 
     def _went_deaf(self, error: RedisUnavailable) -> None:
         """Try again later. The tick says whether Redis is gone, or only refuses to tell."""
         if not self._deaf:
-            log.warning("the live feed hears no events: %s", masked(str(error)))
+            log.warning("the live feed hears no events: %s", error)
             self._tick_at = 0.0
         self._listen_at = self._clock.monotonic() + _pause(self._deaf)
         self._deaf += 1
 
     def _tick(self) -> None:
-        """Look at what is watched, and compare it with the time before."""
-        topics = self._watch.due(self._hub.watched())
+        """Look at what is watched, a bounded part of it, and welcome who waits for that."""
         self._tick_at = self._clock.monotonic() + self._interval()
+        if not self._look(self._watch.due(self._hub.watched())):
+            return
+        if self._failed:
+            self._failed = 0
+            log.info("the live feed reaches Redis again")
+            self._changed |= self._hub.watched()
+        self._hub.reached(self._watch)
+
+    def _look(self, topics: list[str]) -> bool:
+        """Compare topics with the time before; answers whether Redis could be asked."""
         stamp = self._client.clock.stamp()
         try:
             _, marks = reads.run(
@@ -120,20 +139,16 @@ class Feed:
             )
         except RedisUnavailable as error:
             self._lost(error)
-            return
+            return False
         self._changed |= self._watch.changed(topics, marks)
-        if self._failed:
-            self._failed = 0
-            log.info("the live feed reaches Redis again")
-            self._changed |= self._hub.watched()
-        self._hub.reached(self._watch)
+        return True
 
     def _interval(self) -> float:
         self._alone = 0 if self._hub.streams else self._alone + 1
         return min(self._tick_s * 2.0**self._alone, max(self._tick_s, LONGEST_PAUSE_S))
 
     def _lost(self, error: RedisUnavailable) -> None:
-        reason = f"{self._client.safe_url}: {masked(str(error))}"
+        reason = f"{self._client.safe_url}: {error}"
         if not self._failed:
             log.warning("the live feed does not reach Redis at %s", reason)
         self._hub.lost(reason)

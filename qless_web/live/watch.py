@@ -29,7 +29,8 @@ class Watch:
         return self._marks.keys() >= set(topics)
 
     def due(self, topics: Iterable[str]) -> list[str]:
-        """Choose what to look at now: what is new, then the others in turn. Forget the rest."""
+        """Choose what this tick looks at: what is new, then the others in turn. Forget the rest."""
+        self._turn += 1
         topics = set(topics)
         self._marks = {topic: mark for topic, mark in self._marks.items() if topic in topics}
         new = sorted(topics - self._marks.keys())
@@ -48,7 +49,6 @@ class Watch:
 
     def changed(self, topics: Iterable[str], marks: Iterable[Mark]) -> set[str]:
         """Take in what was read; say what differs from the time before."""
-        self._turn += 1
         return {topic for topic, mark in zip(topics, marks, strict=True) if self._take(topic, mark)}
 
     def _take(self, topic: str, mark: Mark) -> bool:
