@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from qless_core import wire
 from qless_core.errors import BadArgument
 from qless_core.records import (
+    Closure,
     JidPage,
     JobRecord,
     QueueCounts,
     RecurringRecord,
+    Report,
     StatsRecord,
     TrackedRecord,
     WorkerCounts,
@@ -417,6 +419,43 @@ class Commands:
     def unrecur(self, jid: str) -> None:
         """End a recurring job; its children stay."""
         self._call("unrecur", jid)
+
+    # Many jobs at once, each checked at the moment of acting
+
+    def bulk_move(self, group: str, queue: str, wanted: Sequence[tuple[str, str]]) -> Report:
+        """Put jobs back to work, each into its own queue or all into one.
+
+        Args:
+            group: the failure group they must be failed in; "" for no matter which.
+            queue: where they go; "" for each into its own.
+            wanted: jids, each with the states it may be in, with commas between; "" for any.
+
+        """
+        pairs = [part for pair in wanted for part in pair]
+        reply = self._call("bulk.move", group, queue, *pairs) if pairs else None
+        return Report.from_reply(wire.reply_record(reply))
+
+    def bulk_cancel(self, group: str, wanted: Sequence[tuple[str, str]]) -> Report:
+        """Remove jobs for good, but those that others, not among them, wait for.
+
+        Args:
+            group: the failure group they must be failed in; "" for no matter which.
+            wanted: jids, each with the states it may be in, with commas between; "" for any.
+
+        """
+        pairs = [part for pair in wanted for part in pair]
+        reply = self._call("bulk.cancel", group, *pairs) if pairs else None
+        return Report.from_reply(wire.reply_record(reply))
+
+    def bulk_closure(self, *jids: str) -> Closure:
+        """Find all jobs that wait for these, through whomever."""
+        reply = self._call("bulk.closure", *jids) if jids else None
+        return Closure.from_reply(wire.reply_record(reply))
+
+    def bulk_states(self, group: str, start: int, count: int) -> dict[str, int]:
+        """Count the states of jobs that a failure group lists, newest first; `gone` is one."""
+        reply = wire.reply_record(self._call("bulk.states", group, start, count))
+        return {state: whole(number) for state, number in reply.items()}
 
     # How they are sent
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qless_core import bulk
 from qless_core.job import JobPage, read_jobs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qless_core.client import Client
+    from qless_core.records import Report
 
 
 class Failures:
@@ -39,3 +43,46 @@ class Failures:
 
         """
         return self._client.commands.unfail(queue, group, count)
+
+    def retry(
+        self, group: str, queue: str = "", *, most: int | None = None, newest: str = ""
+    ) -> Iterator[Report]:
+        """Put all jobs of a group back to work, oldest first, with their retries renewed.
+
+        Data, priority and tags stay. Each job is checked at the moment of acting; what fails in the
+        group meanwhile is not touched. Nothing is done before the first report is asked for.
+
+        Args:
+            group: which failures.
+            queue: where all of them go; by default each into its own queue.
+            most: how many there were when somebody looked.
+            newest: the jid of the newest then.
+
+        Returns:
+            A report for each chunk, as they are done; `bulk.total` puts them together.
+
+        """
+        commands = self._client.commands
+        for jids in bulk.tail(commands, group, most=most, newest=newest):
+            yield commands.bulk_move(group, queue, [(jid, "failed") for jid in jids])
+
+    def cancel(self, group: str, *, most: int | None = None, newest: str = "") -> Iterator[Report]:
+        """Remove all jobs of a group for good, oldest first, but those that others wait for.
+
+        Args:
+            group: which failures.
+            most: how many there were when somebody looked.
+            newest: the jid of the newest then.
+
+        Returns:
+            A report for each chunk, as they are done; `bulk.total` puts them together.
+
+        """
+        commands = self._client.commands
+        for jids in bulk.tail(commands, group, most=most, newest=newest):
+            yield commands.bulk_cancel(group, [(jid, "failed") for jid in jids])
+
+    def states(self, group: str) -> dict[str, int]:
+        """Count the states of the jobs that a group lists: `failed`, unless somebody meddled."""
+        commands = self._client.commands
+        return bulk.states(commands, group, commands.failed_group(group, 0, 0).total)

@@ -318,6 +318,74 @@ class StatsRecord:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What work on many jobs did.
+
+    Attributes:
+        done: the jids of those that it was done to, in order.
+        left: the others, each with the reason: the state it is in, `gone`, `group` (failed in
+            another group), `dependents` (others wait for it) or `nowhere` (it is in no queue).
+
+    """
+
+    done: tuple[str, ...] = ()
+    left: Mapping[str, str] = field(default_factory=dict)
+
+    def __add__(self, other: Report) -> Report:
+        """Put two reports together."""
+        return Report(self.done + other.done, {**self.left, **other.left})
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `bulk.move` and `bulk.cancel`."""
+        left = reply.get("left")
+        reasons = left.items() if isinstance(left, dict) else ()
+        return cls(texts(reply.get("done")), {jid: text(why) for jid, why in reasons})
+
+
+@dataclass(frozen=True, slots=True)
+class Involved:
+    """A job that an action on others would touch, as it is now."""
+
+    jid: str
+    klass: str
+    state: str
+    queue: str
+    worker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """Jobs and all that wait for them, through whomever.
+
+    Attributes:
+        jobs: those that exist, each after the jobs that wait for it.
+        missing: the jids that were asked for and have no job.
+        is_cut: whether there are more than were looked at.
+
+    """
+
+    jobs: tuple[Involved, ...]
+    missing: tuple[str, ...]
+    is_cut: bool
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `bulk.closure`."""
+        jobs = tuple(
+            Involved(
+                jid=text(job.get("jid")),
+                klass=text(job.get("klass")),
+                state=text(job.get("state")),
+                queue=text(job.get("queue")),
+                worker=text(job.get("worker")),
+            )
+            for job in wire.as_list(reply.get("jobs"))
+        )
+        return cls(jobs, texts(reply.get("missing")), bool(reply.get("more")))
+
+
 def _shortest(value: float) -> int | float:
     """Give a number as an int where it is whole, so that it prints as it was put."""
     return int(value) if value.is_integer() else value

@@ -46,6 +46,7 @@ PARTS: Final = (
     "track",
     "worker",
     "recurring",
+    "bulk",
     "main",
 )
 
@@ -98,7 +99,7 @@ class Script:
         self._ends = tuple(ends)
 
     def locate(self, text: str) -> str:
-        """Name the file and line where a text of Redis names a line: user_script:24 -> job.lua:16."""
+        """Name file and line where a text of Redis names a line: user_script:24 -> job.lua:16."""
         return _PLACE.sub(lambda found: self._place(int(found[1])), text)
 
     def _place(self, line: int) -> str:
@@ -169,12 +170,8 @@ def _part(name: str, namespace: str) -> str:
 
 
 def _lua_text(text: str) -> str:
-    """Write a text as Lua does, byte by byte where it is not plain."""
-    plain = "".join(
-        chr(byte) if chr(byte).isalnum() and byte < 128 else f"\\{byte:03d}"
-        for byte in text.encode()
-    )
-    return f"'{plain}'"
+    """Write a text as Lua does, byte by byte, so that no character can end it."""
+    return "'" + "".join(f"\\{byte:03d}" for byte in text.encode()) + "'"
 
 
 def _classes() -> dict[str, type[QlessError]]:

@@ -1,0 +1,269 @@
+-- Work on many jobs in one call. Each job is looked at in the moment of acting, and one that is not
+-- as the caller saw it is left alone and named: one bad job never stops the rest. Commands of our
+-- own, beside those of the field; the caller keeps the calls short.
+
+-- The state that people see: what is due waits, and a lock that ran out has stalled.
+local function seen_state(now, jid, state, queue, expires)
+  if state == 'running' and (Check.finite(expires) or 0) <= now then
+    return 'stalled'
+  elseif state == 'scheduled' and queue then
+    local due = call('zscore', Key.scheduled(queue), jid)
+    if due and tonumber(due) <= now then
+      return 'waiting'
+    end
+  end
+  return state
+end
+
+-- Whether a state is among those that are wanted, a list with commas between; '' is any.
+local function is_wanted(wanted, state)
+  return wanted == '' or string.find(',' .. wanted .. ',', ',' .. state .. ',', 1, true) ~= nil
+end
+
+-- look(now, group, jid, wanted) -> the job, or nil and why it is left out: `gone`, the state it is
+-- in, or `group` when it failed in another one.
+local function look(now, group, jid, wanted)
+  local known = call('hmget', Key.job(jid), 'jid', 'state', 'queue', 'failure', 'priority',
+    'retries', 'history', 'expires')
+  if not known[1] then
+    return nil, 'gone'
+  end
+  local state, queue = known[2] or '', known[3] or ''
+  local seen = seen_state(now, jid, state, known[3], known[8])
+  if not is_wanted(wanted, seen) and not is_wanted(wanted, state) then
+    return nil, seen
+  end
+  local failure = known[4]
+  if state == 'failed' then
+    failure = Json.object(failure)
+    if group ~= '' and failure.group ~= group then
+      return nil, 'group'
+    end
+  elseif group ~= '' then
+    return nil, seen
+  end
+  return {
+    state = state, queue = queue, failure = failure, legacy = known[7],
+    priority = Check.finite(known[5]) or 0, retries = Check.finite(known[6]) or 5,
+  }
+end
+
+-- Check.pairs(arg, from) -> list of {jid, wanted states}.
+local function wanted_jobs(arg, from)
+  if #arg < from or (#arg - from) % 2 == 0 then
+    Check.refuse('BAD_ARGUMENT', 'arguments after "' .. (arg[from - 1] or '')
+      .. '" must be pairs of jid and states, got ' .. math.max(#arg - from + 1, 0), 1)
+  end
+  local jobs = {}
+  local met = {}
+  for i = from, #arg, 2 do
+    local jid = Check.name(arg[i], 'jid')
+    if not met[jid] then
+      met[jid] = true
+      jobs[#jobs + 1] = { jid, arg[i + 1] }
+    end
+  end
+  return jobs
+end
+
+-- The reply of what acts: {"done": [jid], "left": {jid: why}}.
+local function report(done, left)
+  local parts = {}
+  for jid, why in pairs(left) do
+    parts[#parts + 1] = encode(jid) .. ':' .. encode(why)
+  end
+  return '{"done":' .. Json.list(done) .. ',"left":{' .. table.concat(parts, ',') .. '}}'
+end
+
+-- Puts a failed job back to work without touching its data; taking it out of its group is left to
+-- the caller, who does it for all at once. Answers false where put has to decide more.
+local function revive(now, jid, job, queue)
+  if call('exists', Key.dependencies(jid)) == 1 then
+    return false
+  end
+  Events.put(jid, queue)
+  if type(job.failure.when) == 'number' and job.queue ~= '' then
+    Stats.uncount_failed(job.queue, job.failure.when, 1)
+  end
+  call('hmset', Key.job(jid), 'state', 'waiting', 'worker', '', 'expires', 0, 'queue', queue,
+    'remaining', job.retries, 'time', Job.time(now))
+  call('zadd', Key.work(queue), Queue.score(job.priority, now), jid)
+  History.push(jid, job.legacy, History.item(now, 'put', '{"q":' .. encode(queue) .. '}'))
+  Queue.remember(queue, now)
+  Events.if_tracked('put', jid)
+  return true
+end
+
+-- Puts any other job into a queue, as `requeue` does.
+local function requeue(now, jid, queue)
+  local known = call('hmget', Key.job(jid), 'klass', 'data')
+  Commands['requeue'](now, { '', queue, jid, known[1] or '', known[2] or '{}', '0' })
+end
+
+-- bulk.move group queue [jid states]... -> JSON {"done": [jid], "left": {jid: why}}.
+-- Puts jobs to work in a queue, or, where it is '', each into its own; data, priority and tags stay,
+-- retries are renewed. With a group only jobs that failed in it; states as in `look`. A job that
+-- is in no queue is left out as `nowhere`.
+-- Publishes: put, lock_lost; put for a tracked job.
+Commands['bulk.move'] = function(now, arg)
+  local group = Check.text(arg[1], 'group')
+  local queue = Check.text(arg[2], 'queue')
+  local done, left, revived = {}, {}, {}
+  for _, pair in ipairs(wanted_jobs(arg, 3)) do
+    local jid = pair[1]
+    local job, why = look(now, group, jid, pair[2])
+    local target = queue ~= '' and queue or (job and job.queue)
+    if not job or target == '' then
+      left[jid] = why or 'nowhere'
+    else
+      done[#done + 1] = jid
+      if job.state == 'failed' and revive(now, jid, job, target) then
+        if type(job.failure.group) == 'string' then
+          revived[job.failure.group] = revived[job.failure.group] or {}
+          table.insert(revived[job.failure.group], jid)
+        end
+      else
+        requeue(now, jid, target)
+      end
+    end
+  end
+  for name, jids in pairs(revived) do
+    Failures.remove(name, jids)
+  end
+  return report(done, left)
+end
+
+-- Leaves out the jobs that somebody waits for who stays, and those that these wait for in turn.
+local function spare_needed(chosen, left)
+  local spared = {}
+  for jid in pairs(chosen) do
+    for _, other in ipairs(call('smembers', Key.dependents(jid))) do
+      if not chosen[other] and call('sismember', Key.dependencies(other), jid) == 1
+        and call('hexists', Key.job(other), 'jid') == 1 then
+        spared[#spared + 1] = jid
+        break
+      end
+    end
+  end
+  while #spared > 0 do
+    local jid = table.remove(spared)
+    if chosen[jid] then
+      chosen[jid] = nil
+      left[jid] = 'dependents'
+      for _, other in ipairs(call('smembers', Key.dependencies(jid))) do
+        spared[#spared + 1] = other
+      end
+    end
+  end
+end
+
+-- bulk.cancel group [jid states]... -> JSON {"done": [jid], "left": {jid: why}}.
+-- Removes jobs for good, but complete ones (`complete`) and those that others, not removed here,
+-- wait for (`dependents`). With a group only jobs that failed in it; states as in `look`.
+-- Publishes: canceled to the log, to the worker, and for a tracked job.
+Commands['bulk.cancel'] = function(now, arg)
+  local group = Check.text(arg[1], 'group')
+  local jobs = wanted_jobs(arg, 2)
+  local chosen, left = {}, {}
+  for _, pair in ipairs(jobs) do
+    local job, why = look(now, group, pair[1], pair[2])
+    if not job then
+      left[pair[1]] = why
+    elseif job.state == 'complete' then
+      left[pair[1]] = 'complete'
+    else
+      chosen[pair[1]] = true
+    end
+  end
+  spare_needed(chosen, left)
+  local done = {}
+  for _, pair in ipairs(jobs) do
+    if chosen[pair[1]] then
+      done[#done + 1] = pair[1]
+    end
+  end
+  if #done > 0 then
+    Commands['cancel'](now, done)
+  end
+  return report(done, left)
+end
+
+-- The most jobs that one look along the dependents finds.
+local CLOSURE = 10000
+
+-- Those of a job's dependents that exist and still wait for it.
+local function waiting_for(jid)
+  local others = {}
+  for _, other in ipairs(call('smembers', Key.dependents(jid))) do
+    if call('sismember', Key.dependencies(other), jid) == 1
+      and call('hexists', Key.job(other), 'jid') == 1 then
+      others[#others + 1] = other
+    end
+  end
+  table.sort(others)
+  return others
+end
+
+local function involved(now, jid)
+  local known = call('hmget', Key.job(jid), 'klass', 'state', 'queue', 'worker', 'expires')
+  return '{"jid":' .. encode(jid) .. ',"klass":' .. encode(known[1] or '')
+    .. ',"state":' .. encode(seen_state(now, jid, known[2] or '', known[3], known[5]))
+    .. ',"queue":' .. encode(known[3] or '') .. ',"worker":' .. encode(known[4] or '') .. '}'
+end
+
+-- bulk.closure jid... -> JSON {"jobs": [{jid, klass, state, queue, worker}], "missing": [jid],
+-- "more": boolean}: the jobs and all that wait for them, through whomever, each after those that
+-- wait for it; at most CLOSURE. Reads only. Without recursion, and a ring ends it too.
+Commands['bulk.closure'] = function(now, arg)
+  local met, jobs, missing = {}, {}, {}
+  local number = 0
+  local stack = {}
+  local names = Check.names(arg, 1, 'jid')
+  for i = #names, 1, -1 do
+    if call('hexists', Key.job(names[i]), 'jid') == 1 then
+      stack[#stack + 1] = { names[i] }
+    else
+      missing[#missing + 1] = names[i]
+    end
+  end
+  while #stack > 0 do
+    local top = stack[#stack]
+    if not top.opened and (met[top[1]] or number >= CLOSURE) then
+      table.remove(stack)
+    elseif not top.opened then
+      top.opened = true
+      met[top[1]] = true
+      number = number + 1
+      for _, other in ipairs(waiting_for(top[1])) do
+        if not met[other] then
+          stack[#stack + 1] = { other }
+        end
+      end
+    else
+      table.remove(stack)
+      jobs[#jobs + 1] = involved(now, top[1])
+    end
+  end
+  return '{"jobs":' .. Json.join(jobs) .. ',"missing":' .. Json.list(missing)
+    .. ',"more":' .. (number >= CLOSURE and 'true' or 'false') .. '}'
+end
+
+-- bulk.states group start count -> JSON {state: how many} of the jobs that a failure group lists
+-- there, newest first; `gone` for those that are not there any more. Reads only.
+Commands['bulk.states'] = function(_, arg)
+  local group = Check.text(arg[1], 'group')
+  local start = Check.count(arg[2], 'start')
+  local count = Check.count(arg[3], 'count')
+  local states = {}
+  if count > 0 then
+    for _, jid in ipairs(call('lrange', Key.failed(group), start, start + count - 1)) do
+      local state = call('hget', Key.job(jid), 'state') or 'gone'
+      states[state] = (states[state] or 0) + 1
+    end
+  end
+  local parts = {}
+  for state, number in pairs(states) do
+    parts[#parts + 1] = encode(state) .. ':' .. number
+  end
+  return '{' .. table.concat(parts, ',') .. '}'
+end
