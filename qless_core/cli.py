@@ -11,7 +11,8 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from qless_core import wire
-from qless_core.client import DEFAULT_URL, Client
+from qless_core.client import Client
+from qless_core.connection import DEFAULT_URL
 from qless_core.errors import BadArgument, JobNotFound, QlessError
 from qless_core.job import Job
 from qless_core.options import as_number

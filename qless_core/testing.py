@@ -108,7 +108,8 @@ def perform_all(client: Client, *queues: str) -> list[Job]:
         The jobs in the order they ran, each in the state it was left in.
 
     """
-    worker, done = SerialWorker(client, queues), []
+    worker = SerialWorker(client, queues)
+    done: list[Job] = []
     while len(done) < MANY:
         job = worker.step()
         if job is None:

@@ -13,7 +13,7 @@ import inspect
 import logging
 import re
 import traceback
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from qless_core import wire
 from qless_core.errors import BadArgument, LockLost, QlessError
@@ -79,7 +79,7 @@ def performer_of(klass_name: str, queue_name: str) -> Callable[[Job], Any]:
         if _has_method(found, name):
             return _bound(found, name)
     if callable(found) and not inspect.isclass(found):
-        return found
+        return cast("Callable[[Job], Any]", found)
     problem = (
         f"{klass_name} has no method to run jobs of the queue {queue_name!r}: "
         f"it needs {method_name_of(queue_name) or 'one of'}, process or perform"
