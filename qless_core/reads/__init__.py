@@ -9,7 +9,7 @@ from __future__ import annotations
 from qless_core.reads.config import settings
 from qless_core.reads.failures import failure_counts, failure_groups, failure_jobs
 from qless_core.reads.frame import frame
-from qless_core.reads.job import anything, data, job
+from qless_core.reads.job import anything, data, failure_message, job
 from qless_core.reads.lists import completed, tagged, tags, tracked, tracked_states
 from qless_core.reads.marks import (
     Mark,
@@ -28,6 +28,7 @@ from qless_core.reads.marks import (
     workers_mark,
 )
 from qless_core.reads.names import similar
+from qless_core.reads.overview import overview
 from qless_core.reads.plan import Plan, Read, Scope, Slice, read, run
 from qless_core.reads.queues import queue, queue_counts, queue_jobs, queue_names
 from qless_core.reads.rows import JobRow, Listing, RecurringRow
@@ -50,11 +51,13 @@ __all__ = [
     "failure_counts",
     "failure_groups",
     "failure_jobs",
+    "failure_message",
     "failures_mark",
     "frame",
     "group_mark",
     "job",
     "job_mark",
+    "overview",
     "queue",
     "queue_counts",
     "queue_jobs",

@@ -104,34 +104,46 @@ def run(
 
     """
     scope = Scope(keys, now if now is not None else 0.0)
-    results: list[Any] = [None] * len(plans)
-    reads = {index: plan(scope) for index, plan in enumerate(plans)}
-    replies: dict[int, list[Any]] = {}
+    whole = together([plan(scope) for plan in plans])
     asks_time = now is None
-    while reads:
+    replies: list[Any] | None = None
+    while True:
+        try:
+            calls = list(next(whole) if replies is None else whole.send(replies))
+        except StopIteration as stop:
+            return scope, stop.value
+        if asks_time:
+            calls.append(call("time"))
+        replies = _send(client, calls)
+        if asks_time:
+            seconds, micros = replies.pop()
+            scope.now = int(seconds) + int(micros) / 1e6
+            asks_time = False
+
+
+def together(reads: Sequence[Read[Any]]) -> Read[list[Any]]:
+    """Run reads side by side as one, in as many batches as the longest; give what each found."""
+    results: list[Any] = [None] * len(reads)
+    replies: dict[int, list[Any]] = {}
+    waiting = dict(enumerate(reads))
+    while True:
         batches: dict[int, Sequence[Call]] = {}
-        for index in list(reads):
+        for index in list(waiting):
             try:
                 batches[index] = (
-                    reads[index].send(replies[index]) if index in replies else next(reads[index])
+                    waiting[index].send(replies[index])
+                    if index in replies
+                    else next(waiting[index])
                 )
             except StopIteration as stop:
                 results[index] = stop.value
-                del reads[index]
+                del waiting[index]
         if not batches:
-            break
-        calls = [each for batch in batches.values() for each in batch]
-        if asks_time:
-            calls.append(call("time"))
-        answers = _send(client, calls)
-        if asks_time:
-            seconds, micros = answers.pop()
-            scope.now = int(seconds) + int(micros) / 1e6
-            asks_time = False
+            return results
+        answers = yield [each for batch in batches.values() for each in batch]
         replies = {}
         for index, batch in batches.items():
             replies[index], answers = answers[: len(batch)], answers[len(batch) :]
-    return scope, results
 
 
 def _send(client: Redis, calls: Sequence[Call]) -> list[Any]:
