@@ -12,7 +12,13 @@ export function init() {
   listening = true;
   document.addEventListener("click", (event) => closeAll(event.target.closest("details.menu")));
   document.addEventListener("click", (event) => {
-    if (event.target.closest("details.menu .menu-items :is(a, button)")) queueMicrotask(closeAll);
+    const menu = event.target.closest("details.menu .menu-items :is(a, button)")?.closest("details.menu");
+    if (!menu) return;
+    // After the click has acted; the focus stays where the menu was.
+    setTimeout(() => {
+      menu.open = false;
+      if (!document.querySelector("dialog[open]")) menu.querySelector("summary").focus();
+    });
   });
   document.addEventListener("keydown", (event) => {
     const open = event.target.closest?.("details.menu[open]");

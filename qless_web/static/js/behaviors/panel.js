@@ -2,6 +2,8 @@
 // focus inside, closes, and gives the focus back. Without JS the same link opens the page.
 import { fresh } from "./once.js";
 
+let opener = null;
+
 function opened(panel, from) {
   const question = panel.querySelector("#ask");
   if (!question) {
@@ -17,7 +19,9 @@ export function init(root) {
   for (const panel of fresh(root, "panel")) {
     document.addEventListener("htmx:after:swap", (event) => {
       const context = event.detail?.ctx;
-      if (panel.contains(context?.target) || context?.target === panel) opened(panel, context.sourceElement);
+      if (context?.target !== panel && context?.target !== "#panel") return;
+      if (!panel.open) opener = context.sourceElement;
+      opened(panel, opener);
     });
     document.addEventListener("htmx:after:request", (event) => {
       const context = event.detail?.ctx;
@@ -25,7 +29,11 @@ export function init(root) {
       const acted = context?.sourceElement?.matches?.("form") && panel.contains(context.sourceElement);
       if (acted && status >= 200 && status < 400) panel.close();
     });
-    panel.addEventListener("close", () => panel.replaceChildren());
+    panel.addEventListener("close", () => {
+      panel.replaceChildren();
+      // The opener may stand in a menu that has closed: then its ⋯ gets the focus.
+      (opener?.checkVisibility() ? opener : opener?.closest("details")?.firstElementChild)?.focus();
+    });
     panel.addEventListener("click", (event) => {
       const outside = event.target === panel;
       if (!outside && !event.target.closest("[data-close]")) return;
