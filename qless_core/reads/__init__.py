@@ -32,6 +32,7 @@ from qless_core.reads.overview import overview
 from qless_core.reads.plan import Plan, Read, Scope, Slice, read, run
 from qless_core.reads.queues import queue, queue_counts, queue_jobs, queue_names
 from qless_core.reads.rows import JobRow, Listing, RecurringRow
+from qless_core.reads.server import ServerFacts, server
 from qless_core.reads.workers import worker, workers
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Read",
     "RecurringRow",
     "Scope",
+    "ServerFacts",
     "Slice",
     "anything",
     "completed",
@@ -67,6 +69,7 @@ __all__ = [
     "rail_mark",
     "read",
     "run",
+    "server",
     "settings",
     "similar",
     "tag_mark",

@@ -246,6 +246,14 @@ def data(scope: Scope, jid: str) -> Read[str | None]:
     return found
 
 
+@read
+def failure_message(scope: Scope, jid: str) -> Read[str | None]:
+    """Give the message of a job's failure whole; None when it has none."""
+    (stored,) = yield [call("hget", scope.keys.job(jid), "failure")]
+    message = failure_of(stored).get("message")
+    return None if message is None else str(message)
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """Which things a word names exactly."""

@@ -161,7 +161,7 @@ def group_page(group: str, found: Listing[Snapshot], failed: int, number: int) -
         title=f"{shown} · failures",
         nav="failures",
         crumbs=(Crumb("Failures", Link("failures.index")), Crumb(named.short(group, 40))),
-        topics=("failures", f"group:{group}"),
+        topics=(f"failed:{group}",),
         group=group,
         shown=shown,
         rows=jobs.job_rows(found.rows, moment="failed"),

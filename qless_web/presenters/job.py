@@ -1,0 +1,375 @@
+"""One job: what it is, why it is where it is, what happened to it, and what can be done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from qless_web.formatting import count, duration, short_jid
+from qless_web.presenters import jobs, named, timeline, traces, words
+from qless_web.presenters.data import Node, tree
+from qless_web.presenters.page import Action, Crumb, Link, Page
+from qless_web.presenters.why import Why, why
+from qless_web.presenters.words import Sentence, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qless_core.reads.job import JobDetail, Related
+    from qless_core.reads.rows import JobRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One line of what a job is; ``action`` changes it."""
+
+    term: str
+    words: Sentence
+    action: Action | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tag:
+    """A tag, where its jobs are, and what takes it off."""
+
+    text: str
+    link: Link
+    remove: Action
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Data:
+    """A job's data.
+
+    Attributes:
+        text: as stored; None when it is too large to come along.
+        tree: the same folded; None when there is no text.
+        bytes: its size.
+        whole: where it is as text, byte for byte.
+        download: where it is as a file.
+
+    """
+
+    text: str | None
+    tree: Node | None
+    bytes: int
+    whole: Link
+    download: Link
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a job failed last.
+
+    Attributes:
+        group: its whole name; `shown` is what fits, `link` where its jobs are now.
+        trace: the message, told apart line by line.
+        raw: whether the message has more to show than its one line.
+        when: epoch seconds.
+        current: whether the job is failed now; else it was, and has been retried since.
+        whole: where the message is whole, when it was cut.
+
+    """
+
+    group: str
+    shown: str
+    link: Link
+    trace: traces.Trace
+    raw: bool
+    when: float | None
+    worker: Sentence
+    current: bool
+    whole: Link | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedJob:
+    """A job that this one waits for, or that waits for it; ``state`` "" when it is gone."""
+
+    jid: str
+    klass: str
+    state: str
+    link: Link
+    blocks: bool = False
+    undepend: Action | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedJobs:
+    """Jobs on one side of a dependency: those shown, and how many there are."""
+
+    shown: tuple[RelatedJob, ...]
+    total: int
+    undepend_all: Action | None = None
+
+    @property
+    def more(self) -> int:
+        """How many are not shown."""
+        return max(0, self.total - len(self.shown))
+
+    @property
+    def blocking(self) -> int:
+        """How many of those shown failed or are gone."""
+        return sum(1 for each in self.shown if each.blocks)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobPage(Page):
+    """One job.
+
+    Attributes:
+        jid: whole.
+        klass: its class.
+        state: as a pop would find it.
+        paused: whether its queue is.
+        tracked: whether somebody follows it.
+        why: one sentence about its state.
+        facts: what it is, line by line.
+        tags: its tags.
+        add_tag: what puts another one on; the form field is `tag`.
+        actions: what can be done in its state, what mends first.
+        failure: why it failed last; None when it did not.
+        life: what happened to it.
+        data: what it works on.
+        dependencies: the jobs it waits for.
+        dependents: the jobs that wait for it.
+
+    """
+
+    template: ClassVar[str] = "jobs/show.html"
+
+    jid: str
+    klass: str
+    state: str
+    paused: bool
+    tracked: bool
+    why: Why
+    facts: tuple[Fact, ...]
+    tags: tuple[Tag, ...]
+    add_tag: Action
+    actions: tuple[Action, ...]
+    failure: Failure | None
+    life: timeline.Life
+    data: Data
+    dependencies: RelatedJobs
+    dependents: RelatedJobs
+
+
+def job_page(found: JobDetail, now: float) -> JobPage:
+    """Return the page of a job as it was read at `now`."""
+    row = found.row
+    tracked = found.tracked_since is not None
+    shown = jobs.job_row(row, tracked=tracked)
+    return JobPage(
+        title=f"{row.klass} {short_jid(row.jid)}",
+        nav="queues" if row.state != "failed" else "failures",
+        crumbs=_crumbs(row),
+        topics=(f"job:{row.jid}",),
+        jid=row.jid,
+        klass=row.klass,
+        state=row.state,
+        paused=found.paused and row.state in {"waiting", "scheduled", "depends"},
+        tracked=tracked,
+        why=why(found, now),
+        facts=tuple(_facts(found)),
+        tags=tags(row.jid, row.tags),
+        add_tag=Action(text="Add", link=Link("act.add_tag", {"jid": row.jid}), icon="add"),
+        actions=shown.actions,
+        failure=_failure(found),
+        life=timeline.life(found, now),
+        data=data(row.jid, found.data, found.data_bytes),
+        dependencies=_dependencies(found),
+        dependents=_related(found.dependents, found.dependents_total),
+    )
+
+
+def _crumbs(row: JobRow) -> tuple[Crumb, ...]:
+    if row.state == "failed" and row.failure_group:
+        place = Crumb(named.short(row.failure_group, 40), jobs.group_link(row.failure_group))
+        return (Crumb("Failures", Link("failures.index")), place, Crumb(short_jid(row.jid)))
+    if row.queue:
+        place = Crumb(named.short(row.queue, 40), jobs.queue_link(row.queue))
+        return (Crumb("Queues", Link("queues.index")), place, Crumb(short_jid(row.jid)))
+    return (Crumb("Completed", Link("completed.index")), Crumb(short_jid(row.jid)))
+
+
+def _facts(found: JobDetail) -> Iterable[Fact]:
+    row = found.row
+    if row.queue:
+        paused = " (paused)" if found.paused else None
+        yield Fact(term="Queue", words=sentence(words.queue(row.queue), paused))
+    rank = Action(
+        text="Change", link=Link("act.set_priority", {"jid": row.jid}), icon="", asks=True
+    )
+    yield Fact(
+        term="Priority", words=sentence(str(row.priority)),
+        action=None if row.state == "complete" else rank,
+    )  # fmt: skip
+    yield Fact(term="Retries left", words=sentence(_retries(row)))
+    if row.state in {"running", "stalled"} and row.worker:
+        seen = found.worker_seen
+        since = (", seen ", words.past(seen)) if seen is not None else ()
+        yield Fact(term="Worker", words=sentence(words.worker(row.worker), *since))
+    yield from _times(found)
+    if row.spawned_from_jid:
+        yield Fact(term="Made by", words=sentence(words.job(row.spawned_from_jid)))
+
+
+def _retries(row: JobRow) -> str:
+    if row.retries is None or row.remaining is None:
+        return "unknown"
+    return f"{max(0, row.remaining)} of {row.retries}"
+
+
+_LAST = {"running": "Popped", "stalled": "Popped", "complete": "Completed"}
+
+
+def _times(found: JobDetail) -> Iterable[Fact]:
+    row = found.row
+    if row.expires is not None and row.state in {"running", "stalled"}:
+        ends = words.coming(row.expires) if row.state == "running" else words.past(row.expires)
+        yield Fact(
+            term="Lock ends" if row.state == "running" else "Lock ended", words=sentence(ends)
+        )
+    if row.state == "scheduled" and found.due is not None:
+        yield Fact(term="Due", words=sentence(words.coming(found.due)))
+    if row.time is not None:
+        term = _LAST.get(row.state, "Last put" if row.state != "failed" else "Last popped")
+        yield Fact(term=term, words=sentence(words.past(row.time)))
+    if found.tracked_since is not None:
+        yield Fact(term="Tracked", words=sentence("since ", words.past(found.tracked_since)))
+
+
+def tags(jid: str, texts: Iterable[str]) -> tuple[Tag, ...]:
+    """Return the tags of a job, each once."""
+    return tuple(
+        Tag(
+            text=text,
+            link=jobs.tag_link(text),
+            remove=Action(
+                text="Remove",
+                link=Link("act.remove_tag", {"jid": jid}),
+                fields=(("tag", text),),
+            ),
+        )
+        for text in dict.fromkeys(texts)
+    )
+
+
+def data(jid: str, text: str | None, size: int) -> Data:
+    """Return what the page shows of a job's data; `text` None where it is too large."""
+    whole = Link("jobs.data", {"jid": jid})
+    return Data(
+        text=text,
+        tree=None if text is None else tree(text),
+        bytes=size,
+        whole=whole,
+        download=whole.also(download=1),
+    )
+
+
+def _failure(found: JobDetail) -> Failure | None:
+    row = found.row
+    if not row.failure_group and not found.failure:
+        return None
+    message = str(found.failure.get("message") or "")
+    trace = traces.trace(message)
+    worker = str(found.failure.get("worker") or "")
+    return Failure(
+        group=row.failure_group,
+        shown=named.short(row.failure_group),
+        link=jobs.group_link(row.failure_group),
+        trace=trace,
+        raw=len(trace.lines) > 1,
+        when=row.failed_at,
+        worker=sentence(words.worker(worker)) if worker else (),
+        current=row.state == "failed",
+        whole=Link("jobs.failure", {"jid": row.jid}) if trace.cut else None,
+    )
+
+
+def _dependencies(found: JobDetail) -> RelatedJobs:
+    waits = found.row.state == "depends"
+    jid = found.row.jid
+    every = Action(
+        text="Undepend all",
+        link=Link("act.undepend_job", {"jid": jid}),
+        icon="undepend",
+        asks=True,
+    )
+    return _related(
+        found.dependencies,
+        found.dependencies_total,
+        waiting=jid if waits else None,
+        undepend_all=every if waits and found.dependencies_total else None,
+    )
+
+
+def _related(
+    found: Iterable[Related],
+    total: int,
+    *,
+    waiting: str | None = None,
+    undepend_all: Action | None = None,
+) -> RelatedJobs:
+    rows = [
+        RelatedJob(
+            jid=each.jid,
+            klass=each.klass,
+            state=each.state,
+            link=jobs.job_link(each.jid),
+            blocks=waiting is not None and each.state in {"failed", ""},
+            undepend=None if waiting is None else _undepend(waiting, each.jid),
+        )
+        for each in found
+    ]
+    rows.sort(key=lambda each: (each.state not in {"failed", ""}, each.state == "complete"))
+    return RelatedJobs(shown=tuple(rows), total=max(total, len(rows)), undepend_all=undepend_all)
+
+
+def _undepend(jid: str, dependency: str) -> Action:
+    return Action(
+        text="Undepend",
+        link=Link("act.undepend_job", {"jid": jid}),
+        fields=(("dependency", dependency),),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissingJob(Page):
+    """The page of a jid by which there is no job.
+
+    Attributes:
+        jid: the one that was asked for.
+        reasons: what may have become of it.
+
+    """
+
+    template: ClassVar[str] = "jobs/missing.html"
+
+    jid: str
+    reasons: tuple[str, ...]
+
+
+def missing_page(jid: str, kept_s: float, kept: int) -> MissingJob:
+    """Return the page for a missing job.
+
+    Args:
+        jid: the one that was asked for.
+        kept_s: for how many seconds completed jobs are kept.
+        kept: how many completed jobs are kept at most.
+
+    """
+    return MissingJob(
+        title="No such job",
+        nav="",
+        crumbs=(Crumb("Jobs"), Crumb(short_jid(jid))),
+        topics=(f"job:{jid}",),
+        jid=jid,
+        reasons=(
+            "It may have completed and expired: completed jobs are kept for "
+            f"{duration(kept_s)}, the newest {count(kept)} at most.",
+            "It may have been cancelled, which forgets a job at once.",
+            "Or no job ever had this jid: jids are exact, and capitals count.",
+        ),
+    )

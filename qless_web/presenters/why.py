@@ -1,0 +1,148 @@
+"""Why a job is where it is: one sentence, with what to look at next. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from qless_web.formatting import count
+from qless_web.presenters.words import Sentence, coming, group, job, past, queue, sentence, worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qless_core.reads.job import JobDetail
+
+#: Seconds without a sign of any worker after which a waiting job says so.
+QUIET_S = 180.0
+
+#: Seconds without a sign of its worker after which a running job says so.
+SILENT_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """The sentence, and whether something is wrong: calm, warning or failed."""
+
+    words: Sentence
+    tone: Literal["calm", "warning", "failed"] = "calm"
+
+
+def why(found: JobDetail, now: float) -> Why:
+    """Say why a job is in its state, and what happens next."""
+    say = _SAYINGS.get(found.row.state)
+    if say is None:
+        return Why(sentence(f"Its state is {found.row.state!r}, which the console does not know."))
+    return say(found, now)
+
+
+def _waiting(found: JobDetail, now: float) -> Why:
+    row = found.row
+    before = _before(found)
+    if found.paused:
+        return Why(sentence("Queue ", queue(row.queue), f" is paused; {before}."), "warning")
+    seen = found.any_worker_seen
+    if seen is None:
+        return Why(sentence(f"No worker is known, so nobody takes it; {before}."), "warning")
+    if now - seen > QUIET_S:
+        return Why(
+            sentence("No worker was seen since ", past(seen), f", so nobody takes it; {before}."),
+            "warning",
+        )
+    if found.max_running and found.running >= found.max_running:
+        limit = f" runs {count(found.running)} of at most {count(found.max_running)} jobs"
+        return Why(sentence("Queue ", queue(row.queue), f"{limit}; {before}."))
+    return Why(sentence(f"{before[:1].upper()}{before[1:]} of ", queue(row.queue), "."))
+
+
+def _before(found: JobDetail) -> str:
+    if found.ahead is None:
+        return "it is due, and competes at the next pop"
+    if found.ahead == 0:
+        return "it is the next to be popped"
+    noun = "job is" if found.ahead == 1 else "jobs are"
+    return f"{count(found.ahead)} {noun} before it in the waiting list"
+
+
+def _running(found: JobDetail, now: float) -> Why:
+    row = found.row
+    held = sentence("Worker ", worker(row.worker), " runs it; its lock ends ", coming(row.expires))
+    silent = found.worker_seen is not None and now - found.worker_seen > SILENT_S
+    if silent:
+        return Why(
+            (*held, *sentence(". It was last seen ", past(found.worker_seen), ".")), "warning"
+        )
+    return Why((*held, *sentence(" unless it sends a heartbeat.")))
+
+
+def _scheduled(found: JobDetail, _now: float) -> Why:
+    return Why(sentence("Scheduled: a pop takes it when it is due, ", coming(found.due), "."))
+
+
+def _stalled(found: JobDetail, _now: float) -> Why:
+    row = found.row
+    if row.expires is None:
+        return Why(
+            sentence("Timed out by hand: it waits, and is the next to be popped of ",
+                     queue(row.queue), "."),
+            "warning",
+        )  # fmt: skip
+    return Why(
+        sentence("The lock of worker ", worker(row.worker), " ended ", past(row.expires),
+                 "; the next pop of ", queue(row.queue), " gives it to another worker, or fails it "
+                 "when no retry is left."),
+        "warning",
+    )  # fmt: skip
+
+
+def _depends(found: JobDetail, _now: float) -> Why:
+    total = found.dependencies_total
+    bad = [each for each in found.dependencies if each.state in {"failed", ""}]
+    others = f" and {count(total - 1)} other{'s' if total > 2 else ''}" if total > 1 else ""  # noqa: PLR2004
+    if bad:
+        first = bad[0]
+        what = ", which failed: it will not run until that completes" if first.state else (
+            ", which is gone: only undepend lets it run")  # fmt: skip
+        return Why(sentence("Waits for ", job(first.jid, first.klass), f"{what}.",
+                            f" It waits for {count(total)} jobs in all." if total > 1 else None),
+                   "failed")  # fmt: skip
+    if not found.dependencies:
+        return Why(sentence("It waits for other jobs, but none is recorded."), "warning")
+    first = found.dependencies[0]
+    states = f" ({first.state})" if first.state else ""
+    return Why(sentence("Waits for ", job(first.jid, first.klass), f"{states}{others}."))
+
+
+def _failed(found: JobDetail, _now: float) -> Why:
+    row = found.row
+    waiting = found.dependents_total
+    blocked = ""
+    if waiting:
+        noun = "job waits" if waiting == 1 else "jobs wait"
+        blocked = f" {count(waiting)} {noun} for it."
+    return Why(
+        sentence("Failed ", past(row.failed_at), " in group ", group(row.failure_group),
+                 f" and stays until someone retries, moves or cancels it.{blocked}"),
+        "failed",
+    )  # fmt: skip
+
+
+def _complete(found: JobDetail, _now: float) -> Why:
+    row = found.row
+    if row.time is None:
+        return Why(sentence("Completed."))
+    until = row.time + found.kept_s
+    return Why(
+        sentence("Completed ", past(row.time), "; its record may be forgotten ", coming(until), ".")
+    )
+
+
+_SAYINGS: dict[str, Callable[[JobDetail, float], Why]] = {
+    "waiting": _waiting,
+    "running": _running,
+    "stalled": _stalled,
+    "scheduled": _scheduled,
+    "depends": _depends,
+    "failed": _failed,
+    "complete": _complete,
+}

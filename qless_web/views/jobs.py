@@ -1,0 +1,61 @@
+"""One job or recurring job, and its data byte for byte."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, abort, request
+
+from qless_core import reads
+from qless_core.options import option_of
+from qless_core.reads.job import RecurringDetail
+from qless_web.console import current
+from qless_web.formatting import tilde
+from qless_web.presenters import job, recurring
+from qless_web.rendering import render
+
+blueprint = Blueprint("jobs", __name__)
+
+
+@blueprint.get("/jobs/<name:jid>")
+def show(jid: str) -> Response:
+    """Show one job, or one recurring job."""
+    here = current()
+    found, options = here.read(reads.job(jid), reads.settings())
+    if found is None:
+        kept_s, kept = (_number(name, options) for name in ("jobs-history", "jobs-history-count"))
+        return render(job.missing_page(jid, kept_s, int(kept)), 404)
+    if isinstance(found, RecurringDetail):
+        return render(recurring.recurring_page(found, here.now))
+    return render(job.job_page(found, here.now))
+
+
+@blueprint.get("/jobs/<name:jid>/data")
+def data(jid: str) -> Response:
+    """Give a job's data whole: as text to read, or with `?download=1` as a file."""
+    text = current().read(reads.data(jid))
+    if text is None:
+        abort(404, f"There is no job {jid}.")
+    return _plain(text, jid if request.args.get("download") else "")
+
+
+@blueprint.get("/jobs/<name:jid>/failure")
+def failure(jid: str) -> Response:
+    """Give the message of a job's failure whole."""
+    text = current().read(reads.failure_message(jid))
+    if text is None:
+        abort(404, f"Job {jid} has no failure.")
+    return _plain(text)
+
+
+def _plain(text: str, jid: str = "") -> Response:
+    """Answer with text as it is in Redis; with a jid as a JSON file named after it."""
+    kind = "application/json" if jid else "text/plain; charset=utf-8"
+    response = Response(text.encode(errors="surrogateescape"), content_type=kind)
+    if jid:
+        name = f"{tilde(jid)[:100]}.json"
+        response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _number(name: str, options: dict[str, str]) -> float:
+    known = option_of(name)
+    return float((known.read(options.get(name)) if known else None) or 0)

@@ -1,0 +1,38 @@
+"""Tags, and the jobs with one of them."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, redirect, request, url_for
+from werkzeug.wrappers import Response as Answer
+
+from qless_core import reads
+from qless_web.console import current
+from qless_web.presenters import tags
+from qless_web.presenters.by_state import state_of
+from qless_web.presenters.paging import page_number, part_of
+from qless_web.rendering import render
+
+blueprint = Blueprint("tags", __name__)
+
+
+@blueprint.get("/tags")
+def index() -> Response:
+    """List tags, most used first."""
+    number = page_number(request.args.get("page"))
+    return render(tags.tags_page(current().read(reads.tags(part_of(number))), number))
+
+
+@blueprint.get("/tag/<name:tag>")
+def show(tag: str) -> Response:
+    """List the jobs with a tag."""
+    number = page_number(request.args.get("page"))
+    state = state_of(request.args.get("state"))
+    found = current().read(reads.tagged(tag, part_of(number), state))
+    return render(tags.tag_page(tag, found, state, number))
+
+
+@blueprint.get("/tag")
+def named() -> Response | Answer:
+    """List the jobs with the tag of `?tag=`, the original's address; without one, all tags."""
+    tag = request.args.get("tag")
+    return redirect(url_for("tags.index")) if tag is None else show(tag)
