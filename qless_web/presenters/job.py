@@ -227,10 +227,10 @@ _LAST = {"running": "Popped", "stalled": "Popped", "complete": "Completed"}
 def _times(found: JobDetail) -> Iterable[Fact]:
     row = found.row
     if row.expires is not None and row.state in {"running", "stalled"}:
-        ends = words.coming(row.expires) if row.state == "running" else words.past(row.expires)
-        yield Fact(
-            term="Lock ends" if row.state == "running" else "Lock ended", words=sentence(ends)
-        )
+        if row.state == "running":
+            yield Fact(term="Lock ends", words=sentence(words.coming(row.expires)))
+        else:
+            yield Fact(term="Lock ended", words=sentence(words.past(row.expires)))
     if row.state == "scheduled" and found.due is not None:
         yield Fact(term="Due", words=sentence(words.coming(found.due)))
     if row.time is not None:
@@ -360,6 +360,7 @@ def missing_page(jid: str, kept_s: float, kept: int) -> MissingJob:
         kept: how many completed jobs are kept at most.
 
     """
+    kept_for = f"those are kept for {duration(kept_s)}, the newest {count(kept)} at most"
     return MissingJob(
         title="No such job",
         nav="",
@@ -367,8 +368,7 @@ def missing_page(jid: str, kept_s: float, kept: int) -> MissingJob:
         topics=(f"job:{jid}",),
         jid=jid,
         reasons=(
-            "It may have completed and expired: completed jobs are kept for "
-            f"{duration(kept_s)}, the newest {count(kept)} at most.",
+            f"It may have completed and expired: {kept_for}.",
             "It may have been cancelled, which forgets a job at once.",
             "Or no job ever had this jid: jids are exact, and capitals count.",
         ),
