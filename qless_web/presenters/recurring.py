@@ -92,10 +92,8 @@ def _why(found: RecurringDetail, now: float) -> Why:
         queue = sentence("Queue ", words.queue(row.queue), " is paused, so it makes no jobs")
         return Why((*queue, *sentence(_owed(row, "; ") + ".")), "warning")
     if row.next_run <= now:
-        due = sentence(
-            "Due ", words.past(row.next_run), ": the next pop of ", words.queue(row.queue)
-        )
-        return Why((*due, *sentence(f" makes {_made(row)}.")))
+        due = sentence("It was due ", words.past(row.next_run), ": the next pop of ")
+        return Why((*due, words.queue(row.queue), *sentence(f" makes {_made(row)}.")))
     return Why(sentence("Makes its next job ", words.coming(row.next_run), ", at the pop that "
                         "follows."))  # fmt: skip
 
@@ -132,8 +130,10 @@ def _facts(found: RecurringDetail) -> Iterable[Fact]:
 def every(interval: float | None) -> str:
     """Say how often.
 
-    >>> every(60), every(1), every(86400), every(90), every(0), every(None)
-    ('every minute', 'every second', 'every day', 'every 1 min 30 s', '0 s: makes no sense', 'unknown')
+    >>> every(60), every(1), every(86400), every(90), every(None)
+    ('every minute', 'every second', 'every day', 'every 1 min 30 s', 'unknown')
+    >>> every(0), every(-60)
+    ('0 s: makes no sense', '-60 s: makes no sense')
     """
     if interval is None:
         return "unknown"

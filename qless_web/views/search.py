@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from flask import Blueprint, Response, redirect, request
-from werkzeug.wrappers import Response as Answer
 
 from qless_core import reads
 from qless_web import htmx
 from qless_web.console import current
 from qless_web.presenters import search
 from qless_web.rendering import link_url, render
+
+if TYPE_CHECKING:
+    from werkzeug.wrappers import Response as Answer
 
 blueprint = Blueprint("search", __name__)
 

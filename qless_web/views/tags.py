@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from flask import Blueprint, Response, redirect, request, url_for
-from werkzeug.wrappers import Response as Answer
 
 from qless_core import reads
 from qless_web.console import current
@@ -11,6 +12,9 @@ from qless_web.presenters import tags
 from qless_web.presenters.by_state import state_of
 from qless_web.presenters.paging import page_number, part_of
 from qless_web.rendering import render
+
+if TYPE_CHECKING:
+    from werkzeug.wrappers import Response as Answer
 
 blueprint = Blueprint("tags", __name__)
 
