@@ -41,6 +41,9 @@ _WORDS: dict[Moment, str] = {
     "tracked": "tracked",
 }
 
+#: How to begin: a line for the shell that puts a job.
+PUT_COMMAND = """qless put mail shop.Welcome '{"to": "kim"}'"""
+
 #: Characters of a failure's line that a row shows.
 _NOTE = 200
 

@@ -1,0 +1,106 @@
+"""What this console is: versions, the server it looks at, what it may do, where to read more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from qless_web.formatting import UNKNOWN, count, duration, size
+from qless_web.presenters.page import Link, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qless_core.reads.server import ServerFacts
+
+Line = tuple[str, str]
+
+#: The version of the vendored htmx.
+HTMX = "4.0.1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AboutPage(Page):
+    """About this console.
+
+    Attributes:
+        versions: of qless and what it is made of.
+        server: the server, as far as it tells.
+        warnings: what about the server endangers jobs, in sentences.
+        silence: why the server does not tell about itself; "" where it does.
+        console: how this console is set up.
+        addresses: addresses for programs: what each is for, and where.
+        docs: where to read what, in the project.
+
+    """
+
+    template: ClassVar[str] = "about/index.html"
+
+    versions: tuple[Line, ...]
+    server: tuple[Line, ...]
+    warnings: tuple[str, ...]
+    silence: str
+    console: tuple[Line, ...]
+    addresses: tuple[tuple[str, Link], ...]
+    docs: tuple[Line, ...]
+
+
+def about_page(
+    server: ServerFacts, *, versions: Mapping[str, str], redis_url: str, namespace: str
+) -> AboutPage:
+    """Return the page; `redis_url` without its password."""
+    return AboutPage(
+        title="About",
+        nav="about",
+        versions=tuple((name, version or UNKNOWN) for name, version in versions.items()),
+        server=_server(server),
+        warnings=tuple(_warnings(server)),
+        silence=server.silence,
+        console=(("Redis", redis_url), ("namespace", namespace or UNKNOWN)),
+        addresses=(
+            ("counts of all queues as JSON", Link("queues.index_data")),
+            ("failures by group as JSON", Link("failures.index_data")),
+            ("does this process answer", Link("health.healthz")),
+            ("can it serve", Link("health.readyz")),
+            ("every part of these pages", Link("patterns.index")),
+        ),
+        docs=_DOCS,
+    )
+
+
+def _server(server: ServerFacts) -> tuple[Line, ...]:
+    if server.silence:
+        return (("keys", count(server.keys)),)
+    limit = server.memory_limit_bytes
+    memory = size(server.memory_bytes) + (f" of {size(limit)}" if limit else ", no limit set")
+    speaks = f", speaks Redis {server.speaks}" if server.speaks else ""
+    return (
+        ("server", f"{server.product} {server.version or UNKNOWN}{speaks}"),
+        ("mode", server.mode or UNKNOWN),
+        ("role", {"slave": "replica"}.get(server.role, server.role) or UNKNOWN),
+        ("up for", duration(server.uptime_s)),
+        ("memory", memory),
+        ("when full", server.eviction or UNKNOWN),
+        ("clients", count(server.clients)),
+        ("keys", count(server.keys)),
+    )
+
+
+def _warnings(server: ServerFacts) -> list[str]:
+    if server.eviction in {"", "noeviction"} or not server.memory_limit_bytes:
+        return []
+    return [_EVICTS.format(policy=server.eviction)]
+
+
+_EVICTS = (
+    "When its memory is full this server drops keys ({policy}), and jobs with them: "
+    "set maxmemory-policy to noeviction."
+)
+
+
+_DOCS: tuple[Line, ...] = (
+    ("docs/tutorial/", "the first queue, watched in the console"),
+    ("docs/how-to/", "mount it, put it behind a proxy, make it read-only"),
+    ("docs/reference/", "pages, actions, settings, options, commands, keys"),
+    ("docs/explanation/", "locks and heartbeats, priority and time, live updates"),
+)

@@ -1,0 +1,324 @@
+"""The page an operator leaves open: what needs attention, then everything at a glance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from qless_web.formatting import count, head
+from qless_web.presenters import jobs
+from qless_web.presenters.charts import Bars, state_bar
+from qless_web.presenters.page import Action, EmptyState, Link, Page
+from qless_web.presenters.rows import GroupRow, QueueRow
+from qless_web.presenters.tables import (
+    QUEUE_STATES,
+    WorkerRow,
+    pause_action,
+    queue_rows,
+    worker_rows,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qless_core.reads.failures import FailureGroup
+    from qless_core.reads.frame import FrameCounts
+    from qless_core.reads.lists import TrackedStates
+    from qless_core.reads.overview import Overview
+    from qless_core.reads.queues import QueueSummary
+
+#: Queues that the overview lists; where there are more, those with the most jobs.
+QUEUES = 25
+
+#: Groups that the overview lists, and newest failures beside them.
+GROUPS = 8
+NEWEST = 6
+
+#: Lines of one kind that the head of the page shows.
+_LINES = 4
+
+#: Seconds that the next job of a queue may wait before the page asks where the workers are.
+_PATIENCE_S = 60
+
+#: Seconds since the last failure of a group during which it counts as failing now.
+_FAILING_S = 900
+
+#: Characters of a failure's message.
+_MESSAGE = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attention:
+    """One thing that somebody should look at.
+
+    Attributes:
+        state: whose colour and icon it has.
+        text: what it is, in a few words: the link.
+        link: where to look.
+        more: the rest of the sentence.
+        at: since when, or when last, epoch seconds.
+        at_word: what that instant is.
+        action: what can be done about it at once.
+
+    """
+
+    state: str
+    text: str
+    link: Link
+    more: str = ""
+    at: float | None = None
+    at_word: str = ""
+    action: Action | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A sum over everything: its word, its number, whose colour it has, where it leads."""
+
+    text: str
+    count: int
+    state: str
+    link: Link
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewestFailure:
+    """The newest failure of a group."""
+
+    jid: str
+    klass: str
+    link: Link
+    group: str
+    group_link: Link
+    message: str
+    at: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverviewPage(Page):
+    """Everything at a glance.
+
+    Attributes:
+        attention: what somebody should look at, the worst first.
+        more_attention: how many more such things there are.
+        figures: sums over all queues.
+        queues: the queues, by name.
+        queues_total: how many there are in all.
+        queues_empty: what to show when there are none.
+        states: the words of the bars.
+        groups: groups of failures, the largest first.
+        groups_total: how many there are.
+        failed_total: how many jobs are failed.
+        newest: the newest failures.
+        workers: workers that live, by name.
+        workers_total: how many of them there are.
+        tracked: how many tracked jobs are in each state; "gone" for those no longer there.
+        tracked_bar: the same to scale.
+        tracked_total: how many there are.
+        tracked_covered: how many of them, the newest, were looked at.
+        tags: those used most, with how often.
+        tags_total: how many there are.
+
+    """
+
+    template: ClassVar[str] = "overview/index.html"
+
+    attention: tuple[Attention, ...]
+    more_attention: int
+    figures: tuple[Figure, ...]
+    queues: tuple[QueueRow, ...]
+    queues_total: int
+    queues_empty: EmptyState | None
+    states: tuple[str, ...]
+    groups: tuple[GroupRow, ...]
+    groups_total: int
+    failed_total: int
+    newest: tuple[NewestFailure, ...]
+    workers: tuple[WorkerRow, ...]
+    workers_total: int
+    tracked: tuple[tuple[str, int, Link], ...]
+    tracked_bar: Bars
+    tracked_total: int
+    tracked_covered: int
+    tags: tuple[tuple[str, int, Link], ...]
+    tags_total: int
+
+
+def overview_page(found: Overview, around: FrameCounts) -> OverviewPage:
+    """Return the page; the counts around it say the time, and the sums over everything."""
+    now = around.now
+    attention = tuple(_attention(found, now))
+    tracked = _tracked(found.tracked)
+    return OverviewPage(
+        title="Overview",
+        nav="overview",
+        topics=("queues", "failures", "workers", "tracked", "tags", "completed"),
+        attention=attention,
+        more_attention=_more(found, now, len(attention)),
+        figures=_figures(found, around),
+        queues=queue_rows(_shown(found.queues.rows)),
+        queues_total=found.queues.total,
+        queues_empty=None if found.queues.total else _BEGIN,
+        states=QUEUE_STATES,
+        groups=tuple(_group_row(group, around.failed) for group in found.groups.rows[:GROUPS]),
+        groups_total=found.groups.total,
+        failed_total=around.failed,
+        newest=_newest(found.groups.rows),
+        workers=worker_rows(found.workers.rows),
+        workers_total=found.workers.total,
+        tracked=tracked,
+        tracked_bar=state_bar((state, number) for state, number, _ in tracked),
+        tracked_total=found.tracked.members,
+        tracked_covered=found.tracked.covered,
+        tags=tuple((tag, number, jobs.tag_link(tag)) for tag, number in found.tags.rows),
+        tags_total=found.tags.total,
+    )
+
+
+def _attention(found: Overview, now: float) -> Iterator[Attention]:
+    queues = found.queues.rows
+    for queue in _most(queues, "stalled"):
+        yield Attention(
+            state="stalled",
+            text=f"{queue.name}: {count(queue.stalled)} stalled",
+            link=Link("queues.show", {"queue": queue.name, "tab": "stalled"}),
+            more="their workers have gone silent",
+        )
+    for queue in _most([each for each in queues if _is_deserted(each, now)], "waiting"):
+        yield Attention(
+            state="waiting",
+            text=f"{queue.name}: {count(queue.waiting)} waiting",
+            link=jobs.queue_link(queue.name).also(tab="waiting"),
+            more="nothing of it runs" if found.workers.total else "no worker was seen",
+            at=queue.next_since,
+            at_word="next since",
+        )
+    for queue in _most([each for each in queues if each.paused], "waiting"):
+        yield Attention(
+            state="paused",
+            text=f"{queue.name} is paused",
+            link=jobs.queue_link(queue.name).also(tab="waiting"),
+            more=f"{count(queue.waiting)} {'waits' if queue.waiting == 1 else 'wait'}",
+            at=queue.next_since,
+            at_word="next since",
+            action=pause_action(queue.name, paused=True),
+        )
+    for group in [each for each in found.groups.rows if _is_failing(each, now)][:_LINES]:
+        yield Attention(
+            state="failed",
+            text=f"{group.name}: {count(group.count)} failed",
+            link=jobs.group_link(group.name),
+            more=head(group.newest_message, _MESSAGE),
+            at=group.last_seen,
+            at_word="last",
+        )
+
+
+def _most(queues: Sequence[QueueSummary], what: str) -> list[QueueSummary]:
+    some = [each for each in queues if getattr(each, what)]
+    return sorted(some, key=lambda each: (-getattr(each, what), each.name))[:_LINES]
+
+
+def _is_deserted(queue: QueueSummary, now: float) -> bool:
+    if queue.paused or queue.running or not queue.waiting or queue.next_since is None:
+        return False
+    return now - queue.next_since > _PATIENCE_S
+
+
+def _is_failing(group: FailureGroup, now: float) -> bool:
+    return group.last_seen is not None and now - group.last_seen < _FAILING_S
+
+
+def _more(found: Overview, now: float, shown: int) -> int:
+    queues = found.queues.rows
+    return (
+        sum(1 for each in queues if each.stalled)
+        + sum(1 for each in queues if _is_deserted(each, now))
+        + sum(1 for each in queues if each.paused and each.waiting)
+        + sum(1 for each in found.groups.rows if _is_failing(each, now))
+        - shown
+    )
+
+
+def _figures(found: Overview, around: FrameCounts) -> tuple[Figure, ...]:
+    def total(state: str) -> int:
+        return sum(getattr(queue, state) for queue in found.queues.rows)
+
+    return (
+        *(
+            Figure(
+                text=state.capitalize(),
+                count=total(state),
+                state=state,
+                link=Link("queues.index", {"sort": state}),
+            )
+            for state in (*QUEUE_STATES, "recurring")
+        ),
+        Figure(text="Failed", count=around.failed, state="failed", link=Link("failures.index")),
+        Figure(
+            text="Completed", count=around.completed, state="complete", link=Link("completed.index")
+        ),
+    )
+
+
+def _shown(queues: Sequence[QueueSummary]) -> list[QueueSummary]:
+    busiest = sorted(queues, key=lambda each: (-each.total, -each.failures_today, each.name))
+    return sorted(busiest[:QUEUES], key=lambda each: each.name)
+
+
+def _group_row(group: FailureGroup, failed: int) -> GroupRow:
+    values = {"group": group.name}
+    return GroupRow(
+        name=group.name,
+        link=jobs.group_link(group.name),
+        count=group.count,
+        share=min(1.0, group.count / failed) if failed else 0.0,
+        last=group.last_seen,
+        message=head(group.newest_message, _MESSAGE),
+        actions=(
+            Action(text="Retry all", link=Link("act.retry_group", values), icon="retry", asks=True),
+            Action(text="Move all", link=Link("act.move_group", values), icon="move", asks=True),
+            Action(
+                text="Cancel all",
+                link=Link("act.cancel_group", values),
+                icon="cancel",
+                asks=True,
+                danger=True,
+            ),
+        ),
+    )
+
+
+def _newest(groups: Sequence[FailureGroup]) -> tuple[NewestFailure, ...]:
+    seen = [each for each in groups if each.newest_jid and each.last_seen is not None]
+    latest = sorted(seen, key=lambda each: (-(each.last_seen or 0), each.name))[:NEWEST]
+    return tuple(
+        NewestFailure(
+            jid=each.newest_jid or "",
+            klass=each.newest_klass,
+            link=jobs.job_link(each.newest_jid or ""),
+            group=each.name,
+            group_link=jobs.group_link(each.name),
+            message=head(each.newest_message, _MESSAGE),
+            at=each.last_seen,
+        )
+        for each in latest
+    )
+
+
+def _tracked(found: TrackedStates) -> tuple[tuple[str, int, Link], ...]:
+    known = [(state, found.states.get(state, 0), state) for state in jobs.STATES]
+    gone = ("gone", found.states.get("", 0), "gone")
+    return tuple(
+        (word, number, Link("tracked.index", {"state": key}))
+        for word, number, key in (*known, gone)
+        if number
+    )
+
+
+_BEGIN = EmptyState(
+    kind="nothing-yet",
+    title="No queues yet",
+    text="A queue begins with the first job that is put into it.",
+    command=jobs.PUT_COMMAND,
+)

@@ -1,0 +1,112 @@
+"""Queues and workers as rows: on their own pages and on the overview."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qless_web.presenters.charts import state_bar
+from qless_web.presenters.jobs import queue_link, worker_link
+from qless_web.presenters.page import Action, Link
+from qless_web.presenters.rows import QueueRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qless_core.reads.queues import QueueSummary
+    from qless_core.reads.workers import WorkerSummary
+
+#: The states of jobs in a queue, in the order of its tabs; the bar of a queue shows these.
+QUEUE_STATES = ("waiting", "running", "stalled", "scheduled", "depends")
+
+#: Queues of a worker that a row names; the rest is a number.
+_NAMED_QUEUES = 3
+
+
+def queue_rows(queues: Sequence[QueueSummary], *, full: int = 0) -> tuple[QueueRow, ...]:
+    """Return the rows of queues, their bars to one scale: that of the largest, or of `full`."""
+    largest = max([full, *(each.total for each in queues)])
+    return tuple(queue_row(each, largest) for each in queues)
+
+
+def queue_row(queue: QueueSummary, full: int) -> QueueRow:
+    """Return the row of one queue; `full` jobs fill the whole bar."""
+    return QueueRow(
+        name=queue.name,
+        link=queue_link(queue.name),
+        waiting=queue.waiting,
+        running=queue.running,
+        stalled=queue.stalled,
+        scheduled=queue.scheduled,
+        depends=queue.depends,
+        recurring=queue.recurring,
+        failed=queue.failures_today,
+        paused=queue.paused,
+        oldest=queue.next_since,
+        bar=state_bar(state_counts(queue), full=full),
+        actions=(pause_action(queue.name, paused=queue.paused),),
+    )
+
+
+def state_counts(queue: QueueSummary) -> tuple[tuple[str, int], ...]:
+    """Return the numbers of a queue's jobs by state, in the order of `QUEUE_STATES`."""
+    return tuple((state, getattr(queue, state)) for state in QUEUE_STATES)
+
+
+def pause_action(name: str, *, paused: bool) -> Action:
+    """Return what stops workers from taking jobs of a queue, or lets them again."""
+    if paused:
+        return Action(
+            text="Unpause", link=Link("act.unpause_queue", {"queue": name}), icon="unpause"
+        )
+    return Action(text="Pause", link=Link("act.pause_queue", {"queue": name}), icon="pause")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerRow:
+    """One worker.
+
+    Attributes:
+        seen: when it last asked for a job or sent a heartbeat, epoch seconds.
+        queues: some queues of the jobs it holds, with their links.
+        more_queues: how many more there are.
+        gone: it was not seen for so long that it counts as gone.
+
+    """
+
+    name: str
+    link: Link
+    running: int
+    stalled: int
+    seen: float | None
+    queues: tuple[tuple[str, Link], ...] = ()
+    more_queues: int = 0
+    gone: bool = False
+    actions: tuple[Action, ...] = ()
+
+
+def worker_rows(workers: Iterable[WorkerSummary]) -> tuple[WorkerRow, ...]:
+    """Return the rows of workers, in their order."""
+    return tuple(worker_row(each) for each in workers)
+
+
+def worker_row(worker: WorkerSummary) -> WorkerRow:
+    """Return the row of one worker."""
+    return WorkerRow(
+        name=worker.name,
+        link=worker_link(worker.name),
+        running=worker.running,
+        stalled=worker.stalled,
+        seen=worker.last_seen,
+        queues=tuple((name, queue_link(name)) for name in worker.queues[:_NAMED_QUEUES]),
+        more_queues=max(0, len(worker.queues) - _NAMED_QUEUES),
+        gone=worker.gone,
+        actions=(forget_action(worker.name),),
+    )
+
+
+def forget_action(name: str) -> Action:
+    """Return what takes a worker off the list."""
+    return Action(
+        text="Forget", link=Link("act.forget_worker", {"worker": name}), icon="forget", asks=True
+    )

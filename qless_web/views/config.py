@@ -1,0 +1,18 @@
+"""Server-side options."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response
+
+from qless_core import reads
+from qless_web.console import current
+from qless_web.presenters import config
+from qless_web.rendering import render
+
+blueprint = Blueprint("config", __name__)
+
+
+@blueprint.get("/config")
+def index() -> Response:
+    """Show every option with its meaning, its default, and what was set."""
+    return render(config.config_page(current().read(reads.settings())))

@@ -1,0 +1,19 @@
+"""The first page: everything at a glance."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response
+
+from qless_core import reads
+from qless_web.console import current
+from qless_web.presenters import overview
+from qless_web.rendering import render
+
+blueprint = Blueprint("overview", __name__)
+
+
+@blueprint.get("/")
+def index() -> Response:
+    """Show what needs attention, the queues, the failures, and who works."""
+    here = current()
+    return render(overview.overview_page(here.read(reads.overview()), here.counts))

@@ -1,0 +1,78 @@
+"""Queues: all of them, and one with its statistics and its jobs in each state."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import Blueprint, Response, jsonify, request
+
+from qless_core import reads
+from qless_core.reads import Slice
+from qless_web.console import current
+from qless_web.presenters import problems, queue_stats, queues
+from qless_web.presenters.paging import page_number, part_of
+from qless_web.rendering import render
+
+blueprint = Blueprint("queues", __name__)
+
+#: The JSON address lists as many queues as anyone has.
+_ALL = Slice(0, 100_000)
+
+
+@blueprint.get("/queues")
+def index() -> Response:
+    """List the queues, by name or by what there is most of."""
+    match = request.args.get("q", "").strip()
+    order = queues.order_of(request.args.get("sort"))
+    number = page_number(request.args.get("page"))
+    found = current().read(reads.queue_counts(part_of(number), match=match, order=order))
+    return render(queues.queues_page(found, match=match, order=order, number=number))
+
+
+@blueprint.get("/queues.json")
+def index_data() -> Response:
+    """Give the counts of all queues, at the original's address."""
+    found = current().read(reads.queue_counts(_ALL))
+    return jsonify([queues.counts_data(each) for each in found.rows])
+
+
+@blueprint.get("/queues/<name:queue>")
+@blueprint.get(f"/queues/<name:queue>/<any({', '.join(queues.TABS)}):tab>")
+def show(queue: str, tab: str = "stats") -> Response:
+    """Show one queue: its statistics, its jobs in one state, or its recurring jobs."""
+    return _stats(queue) if tab == "stats" else _jobs(queue, tab)
+
+
+def _stats(queue: str) -> Response:
+    day = queue_stats.day_of(request.args.get("date"))
+    here = current()
+    found = here.read(reads.queue(queue, day, days=queue_stats.DAYS))
+    if not queues.exists(found):
+        return _unknown(queue)
+    return render(queues.stats_page(found, queue_stats.queue_stats(found, day, here.now)))
+
+
+def _jobs(queue: str, tab: str) -> Response:
+    number = page_number(request.args.get("page"))
+    found, listed = current().read(
+        reads.queue(queue), reads.queue_jobs(queue, tab, part_of(number))
+    )
+    if not queues.exists(found):
+        return _unknown(queue)
+    return render(queues.jobs_page(found, tab, listed, number))
+
+
+@blueprint.get("/queues/<name:queue>.json")
+def show_data(queue: str) -> Response:
+    """Give the counts of one queue, at the original's address; those of an unknown one are 0."""
+    found = current().read(reads.queue_counts(Slice(0, 1), only=(queue,)))
+    return jsonify(queues.counts_data(found.rows[0]))
+
+
+def _unknown(queue: str) -> Response:
+    page = problems.problem(
+        HTTPStatus.NOT_FOUND,
+        f"There is no queue called “{queue}”.",
+        "A queue begins with the first job that is put into it, and is gone when it is forgotten.",
+    )
+    return render(page, HTTPStatus.NOT_FOUND)
