@@ -14,12 +14,32 @@ from qless_web.console import EXTENSION, Console
 from qless_web.live.hub import Hub
 from qless_web.prefix import Prefix
 from qless_web.settings import Settings
-from qless_web.views import health, live, patterns
+from qless_web.views import (
+    about,
+    completed,
+    config,
+    health,
+    live,
+    overview,
+    patterns,
+    queues,
+    workers,
+)
 
 if TYPE_CHECKING:
     from qless_web.access import Access
 
-_VIEWS = (health, live, patterns)
+_VIEWS = (
+    about,
+    completed,
+    config,
+    health,
+    live,
+    overview,
+    patterns,
+    queues,
+    workers,
+)
 
 #: Bytes of a request's body; forms of thousands of ticked jobs fit, floods do not.
 _MAX_BODY = 4 * 1024 * 1024
