@@ -3,6 +3,8 @@
 // "qless:fresh" to say that it changed the page.
 import * as copy from "./behaviors/copy.js";
 import * as keepOpen from "./behaviors/keep-open.js";
+import * as live from "./behaviors/live.js";
+import * as liveStatus from "./behaviors/live-status.js";
 import * as menu from "./behaviors/menu.js";
 import * as panel from "./behaviors/panel.js";
 import * as relativeTime from "./behaviors/relative-time.js";
@@ -14,7 +16,8 @@ import * as theme from "./behaviors/theme.js";
 import * as toasts from "./behaviors/toasts.js";
 
 const behaviors = [
-  copy, keepOpen, menu, panel, relativeTime, selectRows, shortcuts, stepper, submitOnce, theme, toasts,
+  copy, keepOpen, liveStatus, live, menu, panel, relativeTime, selectRows, shortcuts, stepper,
+  submitOnce, theme, toasts,
 ];
 
 function start(root) {

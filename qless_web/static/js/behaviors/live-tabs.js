@@ -19,11 +19,14 @@ export function join(base, topics, hear) {
   const channel = new BroadcastChannel(`qless-live ${base}`);
   const quit = new AbortController();
   const wants = new Map([[me, topics]]);
-  let [stream, leads, listened, last, state, alone] = [null, false, new Set(), "", null, null];
+  let [stream, leads, listened, last, alone] = [null, false, new Set(), "", null];
+  // What a tab that comes later has to be told first: the state, and of Redis when it is down.
+  let [state, trouble] = [null, null];
 
   function tell(news) {
     last = news.message?.id || last;
     state = news.state ?? state;
+    if (["down", "up"].includes(news.message?.event)) trouble = news.message.event === "down" ? news : null;
     hear(news);
     channel.postMessage({ news });
   }
@@ -45,7 +48,7 @@ export function join(base, topics, hear) {
     if (theirs.some((topic) => !listened.has(topic))) open();
     // What it shows was made before it was heard, so something may have been missed.
     else channel.postMessage({ news: { message: { event: "ready", id: last, data: { topics: theirs } } } });
-    if (theirs.every((topic) => listened.has(topic))) channel.postMessage({ hears: id, state });
+    if (theirs.every((topic) => listened.has(topic))) channel.postMessage({ hears: id, state, trouble });
   }
 
   channel.onmessage = ({ data }) => {
@@ -55,6 +58,7 @@ export function join(base, topics, hear) {
     else if (data.hears === me) {
       clearTimeout(alone);
       if (data.state) hear({ state: data.state });
+      if (data.trouble) hear(data.trouble);
     } else if (data.news && !leads && !stream) {
       last = data.news.message?.id || last;
       hear(data.news);

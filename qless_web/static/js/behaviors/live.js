@@ -9,10 +9,11 @@ const HIDDEN_MS = 60000;
 
 let [base, pollMs, state, topics] = ["", 5000, "", []];
 let [stay, timer, polling, leaving] = [null, null, null, null];
-let [asking, again, askedAt, freshAt, freshness] = [false, false, 0, Date.now(), GAP_MS];
+let [asking, again, askedAt, gap] = [false, false, 0, GAP_MS];
+let [freshAt, reason] = [Date.now(), ""];
 
-function tell(next, reason = "") {
-  state = next;
+function tell(next, why = "") {
+  [state, reason] = [next, why];
   clearInterval(polling);
   if (state === "polling" || state === "reconnecting") polling = setInterval(ask, pollMs);
   document.dispatchEvent(new CustomEvent("qless:live", { detail: { state, reason, freshAt } }));
@@ -27,7 +28,7 @@ function stop(why) {
 // Asks soon; many signals in a row become one question, a slow server is asked more rarely.
 function ask() {
   if (asking || document.hidden) again = true;
-  else timer ??= setTimeout(refresh, Math.max(0, askedAt + freshness - performance.now()));
+  else timer ??= setTimeout(refresh, Math.max(0, askedAt + gap - performance.now()));
 }
 
 async function refresh() {
@@ -39,17 +40,18 @@ async function refresh() {
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const main = page.querySelector("main[data-topics]");
     if (response.status === 401 || response.status === 403 || (response.ok && !main)) stop("signed-out");
-    else if (response.status === 404) stop("gone");
+    else if (response.status === 404) tell("gone");
     else if (response.ok) {
       await apply(page);
       freshAt = Date.now();
-      if (state !== "live") tell(state);
+      if (state === "gone") tell(stay ? "live" : "off");
+      else if (state !== "live") tell(state, reason);
       follow(main.dataset.topics);
     }
   } catch {
     // The server is away for a moment; the stream knows, and the next question comes by itself.
   }
-  freshness = Math.max(GAP_MS, 2 * (performance.now() - askedAt));
+  gap = Math.max(GAP_MS, 2 * (performance.now() - askedAt));
   asking = false;
   if (again && !document.hidden) ask();
 }
@@ -90,7 +92,7 @@ export function init() {
   tell("off");
   const wish = new URLSearchParams(location.search).get("live");
   pollMs = 1000 * (Number(status.dataset.poll) || 5);
-  document.addEventListener("qless:changed", () => ((freshness = 0), ask()));
+  document.addEventListener("qless:changed", () => ((gap = 0), ask()));
   document.addEventListener("click", (event) => {
     const bar = event.target.closest?.("[data-live-new]");
     if (bar && event.target.closest("button")) letIn(bar.closest("[data-live]"));
