@@ -1,0 +1,102 @@
+"""Jobs, failures, tags and workers: what belongs to no one queue."""
+
+from __future__ import annotations
+
+import pytest
+
+from qless_core.client import Client
+
+
+@pytest.fixture
+def queue(client):
+    return client.queues["q"]
+
+
+def fail_some(queue, clock, count, group="g"):
+    for number in range(count):
+        queue.put("Job", {}, jid=f"{group}-{number}")
+        queue.pop().fail(group, "message")
+        clock.advance(1)
+
+
+def test_several_jobs_are_read_in_one_call(client, queue):
+    for name in "abc":
+        queue.put("Job", {}, jid=name)
+
+    assert [job.jid for job in client.jobs.get("a", "nobody", "c")] == ["a", "c"]
+    assert client.jobs.get() == []
+
+
+def test_completed_jobs_are_listed_newest_first_and_in_pages(client, queue, clock):
+    for number in range(30):
+        queue.put("Job", {}, jid=f"j{number}")
+        queue.pop().complete()
+        clock.advance(1)
+
+    assert client.jobs.complete(0, 2) == ["j29", "j28"]
+    assert client.jobs.complete(28) == ["j1", "j0"]
+    assert len(client.jobs.complete()) == 25
+
+
+def test_failures_are_counted_by_group_and_paged_newest_first(client, queue, clock):
+    fail_some(queue, clock, 30)
+    fail_some(queue, clock, 1, "other")
+
+    assert client.failures.groups == {"g": 30, "other": 1}
+    page = client.failures.jobs("g", 0, 2)
+    assert (page.total, [job.jid for job in page.jobs]) == (30, ["g-29", "g-28"])
+    assert [job.jid for job in client.jobs.failed("g", 28).jobs] == ["g-1", "g-0"]
+    assert client.failures.jobs("nothing").jobs == []
+
+
+def test_unfailing_puts_the_oldest_back_to_work(client, queue, clock):
+    fail_some(queue, clock, 3)
+
+    assert client.failures.unfail("g", "other", 2) == 2
+
+    assert sorted(job.jid for job in client.queues["other"].pop(5)) == ["g-0", "g-1"]
+    assert client.failures.groups == {"g": 1}
+    assert client.unfail("g", "q") == 1
+
+
+def test_jobs_are_found_by_their_tags_in_pages(client, queue, clock):
+    for number in range(30):
+        queue.put("Job", {}, jid=f"j{number:02}", tags=["t", "a,b 🙂"])
+        clock.advance(1)
+
+    page = client.jobs.tagged("t", 0, 25)
+    rest = client.tags.jids("t", 25, 25)
+
+    assert page.total == rest.total == 30
+    assert sorted(page.jids + rest.jids) == [f"j{number:02}" for number in range(30)]
+    assert sorted(client.tags()) == ["a,b 🙂", "t"]
+    assert client.tags.jids("nothing").jids == ()
+
+
+def test_workers_are_known_from_what_they_hold(client, server, queue, clock):
+    for name in "ab":
+        queue.put("Job", {}, jid=name)
+    queue.pop()
+    clock.advance(5)
+    with Client(server.url, clock=clock, worker_name="w/2: ü") as other:
+        other.queues["q"].pop()
+
+    assert [(worker.name, worker.jobs) for worker in client.workers.counts] == [
+        ("w/2: ü", 1),
+        ("worker-1", 1),
+    ]
+    assert client.workers["worker-1"].jobs == ("b",)
+    clock.advance(56)
+    assert client.workers["worker-1"].stalled == ("b",)
+    assert client.workers["nobody"].jobs == ()
+
+
+def test_a_worker_that_left_is_not_listed_until_it_is_heard_of_again(client, queue):
+    queue.pop()
+
+    client.workers.deregister("worker-1")
+    client.workers.deregister()
+    assert client.workers.counts == []
+
+    queue.pop()
+    assert [worker.name for worker in client.workers.counts] == ["worker-1"]
