@@ -1,6 +1,7 @@
-// Keys: / search, ? help, j k rows, o open, x tick, g and a letter to a page of the rail. Never while
+// Keys: / search, ? help, j k rows, o open, x tick, d denser, g and a letter to a page of the rail. Never while
 // something is typed, never with Ctrl, Alt or Meta.
 import { fresh } from "./once.js";
+import { changeDensity } from "./theme.js";
 
 const rows = () => [...document.querySelectorAll("main tr.row")].filter((row) => row.offsetParent);
 let going = 0;
@@ -30,6 +31,7 @@ const keys = {
   k: () => step(-1),
   o: () => current()?.querySelector(".row-link")?.click(),
   x: () => current()?.querySelector('input[name="jids"]')?.click(),
+  d: changeDensity,
   g: () => { going = Date.now(); },
 };
 
