@@ -62,7 +62,6 @@ def about_page(
             ("failures by group as JSON", Link("failures.index_data")),
             ("does this process answer", Link("health.healthz")),
             ("can it serve", Link("health.readyz")),
-            ("every part of these pages", Link("patterns.index")),
         ),
         docs=_DOCS,
     )

@@ -191,7 +191,7 @@ def _attention(found: Overview, now: float) -> Iterator[Attention]:
             link=jobs.queue_link(queue.name).also(tab="waiting"),
             more="nothing of it runs" if found.workers.total else "no worker was seen",
             at=queue.next_since,
-            at_word="next since",
+            at_word="next put",
         )
     for queue in _most([each for each in queues if each.paused], "waiting"):
         yield Attention(
@@ -200,7 +200,7 @@ def _attention(found: Overview, now: float) -> Iterator[Attention]:
             link=jobs.queue_link(queue.name).also(tab="waiting"),
             more=f"{count(queue.waiting)} {'waits' if queue.waiting == 1 else 'wait'}",
             at=queue.next_since,
-            at_word="next since",
+            at_word="next put",
             action=pause_action(queue.name, paused=True),
         )
     for group in [each for each in found.groups.rows if _is_failing(each, now)][:_LINES]:

@@ -25,7 +25,10 @@ _DAY_S = 86_400
 _UNITS = "smhd"
 _BIN = re.compile(r"([smhd])(-?[0-9]+)", re.ASCII)
 
-#: Percent of the width of a day that its bar takes.
+#: Bars that a histogram has room for, at least.
+_FEWEST = 8
+
+#: Part of the width of a day that its bar takes.
 _FILLED = 0.8
 
 
@@ -55,7 +58,7 @@ class DayBar:
         x: where its column begins.
         width: how wide the column is.
         bar: its completed jobs.
-        failures: its failures, drawn over them.
+        failures: its failures, drawn below them.
         is_shown: this page is about it.
 
     """
@@ -131,7 +134,7 @@ def queue_stats(queue: QueueDetail, day: int | None, now: float) -> QueueStats:
     name = queue.counts.name
     run = timing(queue.run)
     busiest = charts.nice_ceiling(
-        max((max(each.completed, each.failures) for each in queue.days), default=0)
+        max((each.completed + each.failures for each in queue.days), default=0)
     )
     return QueueStats(
         day=day_text(shown),
@@ -171,7 +174,7 @@ def _link(name: str, day: int, today: int) -> Link:
 
 
 #: Pixels.
-_HEIGHT = 48
+_HEIGHT = 56
 
 
 def _days(queue: QueueDetail, shown: int, today: int, busiest: int) -> tuple[DayBar, ...]:
@@ -187,23 +190,24 @@ def _day_bar(
 ) -> DayBar:
     shown, today, busiest = scale
 
-    def column(number: int) -> charts.Column:
+    def column(number: int, below: float = 0.0) -> charts.Column:
         tall = round(max(2.0, _HEIGHT * number / busiest), 2) if number else 0.0
         return charts.Column(
             round(x + step * (1 - _FILLED) / 2, 3),
-            round(_HEIGHT - tall, 2),
+            round(max(0.0, _HEIGHT - tall - below), 2),
             round(step * _FILLED, 3),
             tall,
             number,
         )
 
+    failures = column(day.failures)
     return DayBar(
         link=_link(name, day.start, today),
         text=f"{day_text(day.start)}: {day.completed:,} completed, {day.failures:,} failures",
         x=round(x, 3),
         width=round(step, 3),
-        bar=column(day.completed),
-        failures=column(day.failures),
+        bar=column(day.completed, below=failures.height),
+        failures=failures,
         is_shown=day.start == shown,
     )
 
@@ -234,13 +238,32 @@ def timing(stored: Mapping[str, str]) -> TimingView:
     return TimingView(
         count=measured,
         figures=tuple(figures),
-        chart=charts.histogram(charts.rebin(parts), marks=percentiles[:2], say=duration),
+        chart=charts.histogram(_roomy(charts.rebin(parts)), marks=percentiles[:2], say=_about),
     )
 
 
 def _about(seconds: float) -> str:
-    # A percentile is read off bins of a second at least: it is no more exact than that.
-    return duration(round(seconds)) if seconds >= 1 else "< 1 s"
+    # What is read off bins of a second at least is no more exact than that.
+    if 0 < seconds < 1:
+        return "< 1 s"
+    return duration(round(seconds))
+
+
+def _roomy(bins: tuple[charts.Bin, ...]) -> tuple[charts.Bin, ...]:
+    """Add empty bins above, and then below, so that a few bars do not fill the whole width."""
+    edges = charts.EDGES_S
+    spare = _FEWEST - len(bins)
+    if not bins or spare <= 0:
+        return bins
+    above = edges.index(bins[-1].high)
+    after = [
+        charts.Bin(*edges[at : at + 2], 0)
+        for at in range(above, min(above + spare, len(edges) - 1))
+    ]
+    below = edges.index(bins[0].low)
+    first = max(0, below - (spare - len(after)))
+    before = [charts.Bin(*edges[at : at + 2], 0) for at in range(first, below)]
+    return (*before, *bins, *after)
 
 
 def histogram(stored: Mapping[str, str]) -> Histogram:

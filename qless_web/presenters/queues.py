@@ -89,9 +89,9 @@ class QueuesPage(Page):
 
 _TITLES = {
     "failures": "times that a job failed today (UTC)",
-    "oldest": "for how long the job that is next has been waiting",
+    "oldest": "when the job that is next was put: how long it waits",
 }
-_WORDS = {"name": "Queue", "failures": "Failed today", "oldest": "Next waits"}
+_WORDS = {"name": "Queue", "failures": "Failed today", "oldest": "Next put"}
 
 
 def order_of(text: str | None) -> str:
