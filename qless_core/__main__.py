@@ -1,4 +1,4 @@
-"""`python -m qless_core`: prints the script for other clients, or hands over to the command line."""
+"""`python -m qless_core`: prints the script for other clients, else the command line."""
 
 from __future__ import annotations
 

@@ -1,11 +1,18 @@
 -- Argument checks. They run before anything is written; a refusal says which argument and what it
 -- got. main.lua puts the command's name in front and turns the refusal into an error reply.
 
--- refuse(code, sentence, depth): stops the command. `depth` is how many callers up the line that
--- clients see as `user_script:<line>: ` lies; 0 is the line that calls refuse.
--- The position comes from error() itself: the sandbox has no debug library.
+-- refuse(code, sentence, depth): stops the command. `depth` is how many callers up the line lies that
+-- clients see as `user_script:<line>: `; 0 is the line that calls refuse.
+-- The position comes from error() itself: the sandbox has no debug library. A tail call has none, so
+-- the next caller is asked.
 function Check.refuse(code, sentence, depth)
-  local _, where = pcall(error, '', 3 + (depth or 0))
+  local _, where
+  for level = 3 + (depth or 0), 12 do
+    _, where = pcall(error, '', level)
+    if where ~= '' then
+      break
+    end
+  end
   error({ code = code, where = where, sentence = sentence })
 end
 

@@ -56,7 +56,8 @@ end
 -- config.get key? -> the value, its default, or nil; without a key: JSON of all. Reads only.
 Commands['config.get'] = function(_, arg)
   if arg[1] then
-    return call('hget', Key.config, arg[1]) or LISTED[arg[1]]
+    local name = Check.name(arg[1], 'key')
+    return call('hget', Key.config, name) or LISTED[name]
   end
   local all = {}
   for name, value in pairs(LISTED) do

@@ -55,8 +55,9 @@ function Tags.index(now, jid, tags)
   end
 end
 
--- Tags.unindex(jid, tags): one use less of each; a tag that nobody carries is forgotten, and a
--- count that other clients let fall too low is set to what it should be.
+-- Tags.unindex(jid, tags): one use less of each. Every add and every remove counts, as clients in
+-- the field know it, whether or not it changes the job; so the count can end at 0 too early: then
+-- it is the number of jobs. A tag that no job carries is forgotten.
 function Tags.unindex(jid, tags)
   for _, tag in ipairs(tags) do
     local key = Key.tag(tag)
@@ -65,7 +66,7 @@ function Tags.unindex(jid, tags)
     local carriers = call('zcard', key)
     if carriers == 0 then
       call('zrem', Key.tags, tag)
-    elseif uses < carriers then
+    elseif uses < 1 then
       call('zadd', Key.tags, carriers, tag)
     end
   end

@@ -1,0 +1,115 @@
+"""The script alone, on every server there is, at moments given as numbers."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from contextlib import contextmanager
+
+import pytest
+from redis.exceptions import ResponseError
+
+from qless_core.embedded import EmbeddedServer
+from qless_core.script import Script
+
+#: The servers to run everything on: ours, and Redis itself where it is installed.
+SERVERS = {"ours": None, "redis": shutil.which("redis-server")}
+
+#: `CODE user_script:<line>: Command(): sentence`, the form of every refusal.
+REFUSAL = re.compile(r"([A-Z_]+) user_script:\d+: (.*?)\(\): (.+)", re.DOTALL)
+
+
+class Lua:
+    """Calls the script as any client of the field does: EVALSHA, no keys, text arguments."""
+
+    def __init__(self, redis, script):
+        self.redis = redis
+        self.script = script
+        self.sha = redis.script_load(script.source)
+        self._messages = redis.pubsub(ignore_subscribe_messages=True)
+
+    def __call__(self, *args):
+        return self.redis.evalsha(self.sha, 0, *args)
+
+    def json(self, *args):
+        return json.loads(self(*args))
+
+    def job(self, jid, now=0):
+        return self.json("get", now, jid)
+
+    def put(self, now, jid, *options, queue="q", me="w", data="{}", delay=0):
+        return self("put", now, me, queue, jid, "K", data, delay, *options)
+
+    def pop(self, now, count=1, queue="q", worker="w"):
+        return self.json("pop", now, queue, worker, count)
+
+    def popped(self, now, count=1, queue="q", worker="w"):
+        return [job["jid"] for job in self.pop(now, count, queue, worker)]
+
+    @contextmanager
+    def refused(self, code, phrase=""):
+        """Expect a refusal with this code and phrase, and that it writes nothing."""
+        before = self.stored()
+        with pytest.raises(ResponseError) as caught:
+            yield
+        found = REFUSAL.fullmatch(str(caught.value))
+        assert found, str(caught.value)
+        assert found[1] == code
+        assert phrase in found[3]
+        assert self.stored() == before
+
+    @contextmanager
+    def hearing(self):
+        """Collect what is published meanwhile, as [channel, text] in order."""
+        heard = []
+        self._messages.psubscribe(f"{self.script.namespace}*", "over")
+        self.redis.publish("over", "begin")
+        while self._next() != ["over", "begin"]:
+            pass
+        yield heard
+        self.redis.publish("over", "end")
+        while (message := self._next()) != ["over", "end"]:
+            heard.append(message)
+
+    def _next(self):
+        while (message := self._messages.get_message(timeout=10)) is None:
+            pass
+        return [message["channel"], message["data"]]
+
+    def stored(self):
+        """Read everything under the namespace."""
+        read = {
+            "hash": self.redis.hgetall,
+            "list": lambda key: self.redis.lrange(key, 0, -1),
+            "set": self.redis.smembers,
+            "zset": lambda key: dict(self.redis.zrange(key, 0, -1, withscores=True)),
+        }
+        keys = sorted(self.redis.scan_iter(f"{self.script.namespace}*", count=1000))
+        return {key: read[self.redis.type(key)](key) for key in keys}
+
+    def close(self):
+        self._messages.close()
+
+
+@pytest.fixture(
+    scope="session",
+    params=[name for name, path in SERVERS.items() if path or name == "ours"],
+)
+def server(request):
+    """Run a private server of each kind."""
+    with EmbeddedServer(binary=SERVERS[request.param]) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def script():
+    return Script()
+
+
+@pytest.fixture
+def lua(redis, script):
+    """Call the script on the empty server."""
+    lua = Lua(redis, script)
+    yield lua
+    lua.close()

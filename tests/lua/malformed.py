@@ -1,0 +1,219 @@
+"""Bad calls: for each command, arguments (behind `now`) that it refuses, and what it complains of.
+
+The jobs of `test_malformed.py` exist: `run` runs with worker `w`, `wait` waits, `rec` recurs.
+"""
+
+from __future__ import annotations
+
+PUT = ("w", "q", "wait", "K", "{}", 0)
+RECUR = ("q", "r", "K", "{}", "interval", 60, 0)
+
+
+def without(arguments, *more):
+    """Make the calls that end before each argument, with the name each one then misses."""
+    return [(arguments[:position], name) for position, name in enumerate(more)]
+
+
+def instead(arguments, position, *values):
+    """Make the calls with one argument replaced by each of the values."""
+    return [(*arguments[:position], value, *arguments[position + 1 :]) for value in values]
+
+
+NOT_NUMBERS = ("", "abc", "1,5", "nan", "inf", "-inf", "1e400", "5x")
+NOT_WHOLE = (*NOT_NUMBERS, "1.5")
+NOT_COUNTS = (*NOT_WHOLE, "-1")
+NOT_JSON = ("", "{", "{'a':1}", "[1,]", "hello", '{"a":1}x', '"\\ud800"', "[" * 1001 + "]" * 1001)
+NOT_STRINGS = (
+    *NOT_JSON[:5],
+    "null",
+    "5",
+    "true",
+    '"x"',
+    '{"a":1}',
+    "[1,2]",
+    '["x",null]',
+    '[["x"]]',
+)
+
+PUT_OPTIONS = [
+    *[((*PUT, "priority", value), "priority") for value in NOT_NUMBERS],
+    *[((*PUT, "retries", value), "retries") for value in NOT_WHOLE],
+    *[((*PUT, "tags", value), "tags") for value in NOT_STRINGS],
+    *[((*PUT, "depends", value), "depends") for value in NOT_STRINGS],
+    ((*PUT, "priority"), "priority"),
+    ((*PUT, "priority", 1, "tags"), "tags"),
+    ((*PUT, "depends", '["wait"]'), "itself"),
+]
+
+#: Command -> [(arguments, a word of the complaint)].
+BAD_CALLS = {
+    "put": [
+        *without(PUT, "me", "queue", "jid", "klass", "data", "delay"),
+        *[(call, "queue") for call in instead(PUT, 1, "")],
+        *[(call, "jid") for call in instead(PUT, 2, "")],
+        *[(call, "data") for call in instead(PUT, 4, *NOT_JSON)],
+        *[(call, "delay") for call in instead(PUT, 5, *NOT_NUMBERS)],
+        *PUT_OPTIONS,
+    ],
+    "requeue": [
+        *without(PUT, "me", "queue", "jid", "klass", "data", "delay"),
+        *[(call, "data") for call in instead(PUT, 4, *NOT_JSON)],
+        *PUT_OPTIONS,
+    ],
+    "get": [((), "jid"), (("",), "jid")],
+    "multiget": [((), "jid"), (("wait", ""), "jid")],
+    "pop": [
+        *without(("q", "w", 1), "queue", "worker", "count"),
+        (("", "w", 1), "queue"),
+        (("q", "", 1), "worker"),
+        *[(("q", "w", value), "count") for value in NOT_COUNTS],
+    ],
+    "peek": [
+        *without(("q", 1), "queue", "count"),
+        *[(("q", value), "count") for value in NOT_COUNTS],
+    ],
+    "heartbeat": [
+        *without(("run", "w"), "jid", "worker"),
+        (("run", ""), "worker"),
+        *[(("run", "w", value), "data") for value in NOT_JSON],
+    ],
+    "complete": [
+        *without(("run", "w", "q", "{}"), "jid", "worker", "queue", "data"),
+        *[(("run", "w", "q", value), "data") for value in NOT_JSON],
+        *[(("run", "w", "q", "{}", "next", "n", "delay", value), "delay") for value in NOT_NUMBERS],
+        *[
+            (("run", "w", "q", "{}", "next", "n", "depends", value), "depends")
+            for value in NOT_STRINGS
+        ],
+        (("run", "w", "q", "{}", "next", "n", "depends", '["run"]'), "itself"),
+        (("run", "w", "q", "{}", "next", ""), "next"),
+        (("run", "w", "q", "{}", "next"), "next"),
+        (("run", "w", "q", "{}", "delay", 5), "next"),
+        (("run", "w", "q", "{}", "depends", "[]"), "next"),
+    ],
+    "fail": [
+        *without(("run", "w", "g", "m"), "jid", "worker", "group", "message"),
+        *[(("run", "w", "g", "m", value), "data") for value in NOT_JSON],
+    ],
+    "retry": [
+        *without(("run", "q", "w"), "jid", "queue", "worker"),
+        *[(("run", "q", "w", value), "delay") for value in NOT_NUMBERS],
+    ],
+    "failed": [
+        *[(("g", value), "start") for value in NOT_COUNTS],
+        *[(("g", 0, value), "limit") for value in NOT_COUNTS],
+    ],
+    "unfail": [
+        *without(("q", "g"), "queue", "group"),
+        *[(("q", "g", value), "count") for value in NOT_COUNTS],
+    ],
+    "cancel": [((), "jid"), (("wait", ""), "jid")],
+    "jobs": [
+        ((), "state"),
+        (("waiting", "q"), "state"),
+        (("running",), "queue"),
+        *[(("complete", value), "offset") for value in NOT_COUNTS],
+        *[(("complete", 0, value), "count") for value in NOT_COUNTS],
+        *[
+            ((state, "q", *arguments), name)
+            for state in ("running", "stalled", "scheduled", "depends", "recurring")
+            for arguments, name in (
+                *[((value,), "offset") for value in NOT_COUNTS],
+                *[((0, value), "count") for value in NOT_COUNTS],
+            )
+        ],
+    ],
+    "depends": [
+        ((), "jid"),
+        (("wait",), "switch"),
+        (("wait", "sideways", "run"), "switch"),
+        (("wait", "on"), "jid"),
+        (("wait", "on", ""), "jid"),
+        (("wait", "off"), "jid"),
+        (("wait", "on", "wait"), "itself"),
+    ],
+    "timeout": [((), "jid"), (("run", ""), "jid")],
+    "priority": [
+        *without(("wait", 1), "jid", "priority"),
+        *[(("wait", value), "priority") for value in NOT_NUMBERS],
+    ],
+    "tag": [
+        ((), "action"),
+        (("frob", "wait"), "action"),
+        (("add",), "jid"),
+        (("add", "wait"), "tag"),
+        (("remove",), "jid"),
+        (("remove", "wait"), "tag"),
+        (("get",), "tag"),
+        *[(("get", "t", value), "offset") for value in NOT_COUNTS],
+        *[(("get", "t", 0, value), "count") for value in NOT_COUNTS],
+        (("get", "t", 0, 5, "sideways"), "order"),
+        *[(("top", value), "offset") for value in NOT_COUNTS],
+        *[(("top", 0, value), "count") for value in NOT_COUNTS],
+    ],
+    "track": [(("track",), "jid"), (("untrack", ""), "jid"), (("frob", "wait"), "action")],
+    "log": [
+        *without(("wait", "m"), "jid", "message"),
+        *[(("wait", "m", value), "data") for value in (*NOT_JSON, "5", "[]", "null", '"x"')],
+    ],
+    "queues": [(("",), "queue")],
+    "length": [((), "queue"), (("",), "queue")],
+    "workers": [(("",), "worker")],
+    "worker.deregister": [((), "worker"), (("w", ""), "worker")],
+    "pause": [((), "queue"), (("q", ""), "queue")],
+    "unpause": [((), "queue"), (("q", ""), "queue")],
+    "queue.forget": [((), "queue"), (("q", ""), "queue")],
+    "stats": [
+        *without(("q", 0), "queue", "date"),
+        *[(("q", value), "date") for value in NOT_NUMBERS],
+    ],
+    "config.get": [(("",), "key")],
+    "config.set": [*without(("key", "value"), "key", "value"), (("", "value"), "key")],
+    "config.unset": [((), "key"), (("",), "key")],
+    "recur": [
+        *without(RECUR, "queue", "jid", "klass", "data", "spec", "interval", "offset"),
+        (instead(RECUR, 4, "cron")[0], "spec"),
+        *[(call, "data") for call in instead(RECUR, 3, *NOT_JSON)],
+        *[(call, "interval") for call in instead(RECUR, 5, *NOT_NUMBERS, "0", "-1")],
+        *[(call, "offset") for call in instead(RECUR, 6, *NOT_NUMBERS)],
+        *[((*RECUR, "priority", value), "priority") for value in NOT_NUMBERS],
+        *[((*RECUR, "retries", value), "retries") for value in NOT_WHOLE],
+        *[((*RECUR, "backlog", value), "backlog") for value in NOT_COUNTS],
+        *[((*RECUR, "tags", value), "tags") for value in NOT_STRINGS],
+        ((*RECUR, "tags"), "tags"),
+    ],
+    "recur.get": [((), "jid"), (("",), "jid")],
+    "recur.update": [
+        ((), "jid"),
+        (("rec", "priority"), "priority"),
+        (("rec", "colour", "red"), "colour"),
+        *[(("rec", "priority", value), "priority") for value in NOT_NUMBERS],
+        *[(("rec", "interval", value), "interval") for value in (*NOT_NUMBERS, "0", "-60")],
+        *[(("rec", "retries", value), "retries") for value in NOT_WHOLE],
+        *[(("rec", "backlog", value), "backlog") for value in NOT_COUNTS],
+        *[(("rec", "data", value), "data") for value in NOT_JSON],
+        (("rec", "queue", ""), "queue"),
+        (("rec", "priority", "5", "interval", "0"), "interval"),
+    ],
+    "bulk.move": [
+        *without(("", "q"), "group", "queue"),
+        (("", "q"), "pairs"),
+        (("", "q", "wait"), "pairs"),
+        (("", "q", "", "waiting"), "jid"),
+    ],
+    "bulk.cancel": [
+        ((), "group"),
+        (("",), "pairs"),
+        (("", "wait"), "pairs"),
+        (("", "", ""), "jid"),
+    ],
+    "bulk.closure": [((), "jid"), (("wait", ""), "jid")],
+    "bulk.states": [
+        *without(("g", 0, 1), "group", "start", "count"),
+        *[(("g", value, 1), "start") for value in NOT_COUNTS],
+        *[(("g", 0, value), "count") for value in NOT_COUNTS],
+    ],
+    "recur.tag": [((), "jid"), (("rec",), "tag")],
+    "recur.untag": [((), "jid"), (("rec",), "tag")],
+    "unrecur": [((), "jid"), (("",), "jid")],
+}
