@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from qless_core import cli
+from qless_core.script import Script
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def qless(server, client, capsys):
+    """Run the command; answers what it printed, as lines, after checking the exit code."""
+    del client  # it empties the server
+
+    def qless(*arguments, code=0):
+        assert cli.main(["--redis-url", server.url, *map(str, arguments)]) == code
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return (said.err if code else said.out).splitlines()
+
+    return qless
+
+
+def test_a_job_is_put_with_every_option(qless, client):
+    client.queues["q"].put("Job", {}, jid="first")
+
+    (jid,) = qless(
+        *("put", "q", "app.Mail", '{"n":0.1234567890123456789}', "--priority", 3, "--retries", 2),
+        *("--tag", "a", "--tag", "b", "--depends", "first", "--jid", "mine"),
+    )
+
+    job = client.jobs["mine"]
+    assert jid == "mine"
+    assert (job.klass_name, job.priority, job.original_retries) == ("app.Mail", 3, 2)
+    assert (job.tags, job.dependencies, job.state) == (["a", "b"], ["first"], "depends")
+    assert job.raw_data == '{"n":0.1234567890123456789}'
+
+
+def test_data_that_is_no_json_is_refused(qless, redis):
+    assert "not JSON" in qless("put", "q", "Job", "{nonsense", code=1)[0]
+    assert redis.keys() == []
+
+
+def test_queues_are_counted(qless, client):
+    client.queues["mail"].put("Job", {})
+    client.queues["mail"].pause()
+
+    head, line = qless("queues")
+
+    assert head.split() == [
+        *("queue", "waiting", "running", "stalled", "scheduled", "depends", "recurring")
+    ]
+    assert line.split() == ["mail", "1", "0", "0", "0", "0", "0", "paused"]
+
+
+def test_jobs_are_listed_by_state(qless, client):
+    queue = client.queues["q"]
+    for number in range(3):
+        queue.put("Job", {}, jid=f"w{number}", priority=-number)
+    # The command goes by the time of the server, and that is later than the frozen one.
+    queue.put("Job", {}, jid="later", delay=1e9)
+
+    assert qless("jobs", "q", "waiting") == ["w0", "w1", "w2"]
+    assert qless("jobs", "q", "waiting", "--offset", 1, "--count", 1) == ["w1"]
+    assert qless("jobs", "q", "scheduled") == ["later"]
+    assert qless("jobs", "q", "running") == []
+
+
+def test_a_job_is_shown(qless, client):
+    client.queues["q"].put("app.Mail", {"to": "ü 🙂"}, jid="a", tags=["x"])
+    client.queues["q"].pop().fail("boom", "it broke")
+    client.queues["q"].recur("app.Report", {}, 60, jid="r")
+
+    shown = "\n".join(qless("job", "a"))
+
+    for text in ("app.Mail", "failed", "boom", "it broke", '{"to":"ü 🙂"}', "x"):
+        assert text in shown
+    assert "60 s" in "\n".join(qless("job", "r"))
+    assert qless("job", "nobody", code=1) == ["qless: Job nobody does not exist"]
+
+
+def test_failures_are_counted_and_listed(qless, client):
+    for name in "ab":
+        client.queues["q"].put("Job", {}, jid=name)
+        client.queues["q"].pop().fail("boom", "Traceback (most recent call last):\n  x\nError: y")
+
+    assert qless("failed")[1].split() == ["boom", "2"]
+    listed = qless("failed", "boom")
+    assert {line.split()[0] for line in listed[1:3]} == {"a", "b"}
+    assert "Error: y" in listed[1]
+    assert listed[-1] == "2 of 2"
+
+
+def test_failed_jobs_are_retried_in_their_own_or_another_queue(qless, client):
+    for name in "ab":
+        client.queues["q"].put("Job", {}, jid=name)
+        client.queues["q"].pop().fail("boom", "message")
+
+    assert qless("retry", "a") == ["a"]
+    assert qless("retry", "b", "--queue", "other") == ["b"]
+
+    assert (client.jobs["a"].state, client.jobs["a"].queue_name) == ("waiting", "q")
+    assert (client.jobs["b"].state, client.jobs["b"].queue_name) == ("waiting", "other")
+    client.queues["q"].recur("Job", {}, 60, jid="r")
+    assert "recurring" in qless("retry", "r", code=1)[0]
+
+
+def test_jobs_are_cancelled_all_or_none(qless, client):
+    client.queues["q"].put("Job", {}, jid="a")
+    client.queues["q"].put("Job", {}, jid="b", depends=["a"])
+
+    assert "dependency" in qless("cancel", "a", code=1)[0]
+    assert qless("cancel", "a", "b") == ["a", "b"]
+    assert client.jobs["a"] is None
+
+
+def test_options_are_shown_set_and_unset(qless, client):
+    assert ["heartbeat", "60"] in [line.split() for line in qless("config")]
+
+    qless("config", "set", "heartbeat", 30)
+    assert qless("config", "get", "heartbeat") == ["30"]
+    assert client.config["heartbeat"] == 30
+    qless("config", "unset", "heartbeat")
+    assert qless("config", "get", "heartbeat") == ["60"]
+    assert "not set" in qless("config", "get", "nothing", code=1)[0]
+    assert "seconds" in qless("config", "set", "heartbeat", "often", code=1)[0]
+
+
+def test_the_script_is_printed_without_a_server(capsys):
+    assert cli.main(["--redis-url", "redis://localhost:1/0", "lua"]) == 0
+
+    assert capsys.readouterr().out == Script().source
+
+
+def test_b76_an_unreachable_server_is_told_of_without_password_or_traceback(capsys):
+    assert cli.main(["--redis-url", "redis://:secret@localhost:1/0", "queues"]) == 1
+    assert cli.main(["--redis-url", "redis://:sec/ret@localhost:1/0", "queues"]) == 1
+
+    said = capsys.readouterr().err
+    assert said.count("qless: ") == 2
+    assert "secret" not in said
+    assert "sec/ret" not in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["work"], ["jobs", "q", "happy"], ["put"]])
+def test_a_command_line_that_makes_no_sense_shows_how_it_is_used(arguments, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(arguments)
+
+    assert end.value.code == cli.MISUSED
+    assert "usage: qless" in capsys.readouterr().err
+
+
+def test_text_that_the_terminal_cannot_show_is_written_another_way(server, client):
+    client.queues["q"].put("Job", {"to": "ü 🙂"}, jid="a")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "qless_core", "--redis-url", server.url, "job", "a"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "LANG": "C"},
+        capture_output=True,
+        check=True,
+    )
+
+    assert rb"\xfc \U0001f642" in done.stdout
+
+
+def test_a_reader_who_leaves_early_is_no_error(server, client, monkeypatch):
+    class Closed(io.StringIO):
+        def write(self, _):
+            raise BrokenPipeError
+
+        def fileno(self):
+            return os.open(os.devnull, os.O_WRONLY)
+
+    client.queues["q"].put("Job", {})
+    monkeypatch.setattr(sys, "stdout", Closed())
+
+    assert cli.main(["--redis-url", server.url, "queues"]) == cli.REFUSED
+
+
+def test_the_address_comes_from_the_environment(monkeypatch, server, client, capsys):
+    client.queues["mail"].put("Job", {})
+    monkeypatch.setenv("REDIS_URL", server.url)
+
+    assert cli.main(["queues"]) == 0
+
+    assert "mail" in capsys.readouterr().out

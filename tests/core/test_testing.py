@@ -1,0 +1,105 @@
+"""What applications get for their own tests."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from qless_core import events
+from qless_core.client import Client
+from qless_core.errors import BadArgument
+from qless_core.testing import FrozenClock, make_job, perform, perform_all, record_events
+
+pytest_plugins = ["pytester"]
+
+
+class Adds:
+    @staticmethod
+    def process(job):
+        if job["n"] < 0:
+            raise ValueError(job["n"])
+        job["sum"] = job["n"] + 1
+        return job["sum"]
+
+
+def test_a_frozen_clock_goes_on_only_when_told():
+    clock = FrozenClock(1000.5)
+
+    assert (clock.now(), clock.monotonic(), clock.stamp()) == (1000.5, 1000.5, "1000.5")
+    assert clock.advance(60) == clock.now() == 1060.5
+    stop = threading.Event()
+    assert clock.wait(10, stop) is False
+    stop.set()
+    assert clock.wait(10, stop) is True
+    assert clock.now() == 1080.5
+    assert repr(clock) == "FrozenClock(1080.5)"
+
+
+def test_a_job_is_made_without_redis_its_data_put_through_json():
+    data = {"n": 1, "pair": (1, 2)}
+
+    job = make_job(Adds, data, queue="mail", tags=("x",), remaining=2)
+
+    assert job.data == {"n": 1, "pair": [1, 2]}
+    assert job.data is not data
+    assert (job.queue_name, job.tags, job.retries_left) == ("mail", ["x"], 2)
+    assert make_job(Adds).data == {}
+    with pytest.raises(BadArgument):
+        make_job(Adds, {"bad": {1}})
+
+
+def test_a_job_is_performed_and_what_it_raises_comes_through():
+    job = make_job(Adds, {"n": 1})
+
+    assert perform(job) == 2
+    assert job["sum"] == 2
+    with pytest.raises(ValueError, match="-1"):
+        perform(make_job(Adds, {"n": -1}))
+
+
+def test_all_jobs_are_performed_until_none_is_left(client):
+    name = f"{__name__}.Adds"
+    for number in (1, -1):
+        client.queues["q"].put(name, {"n": number})
+
+    states = {job.raw_data: job.state for job in perform_all(client, "q")}
+
+    assert states == {'{"n":1,"sum":2}': "complete", '{"n":-1}': "failed"}
+
+
+def test_events_are_recorded_without_waiting(client):
+    with record_events(client) as heard:
+        client.queues["q"].put("Job", {}, jid="a")
+        assert heard.events == [events.Put("a", queue="q")]
+        client.jobs["a"].cancel()
+
+        assert heard.events[1:] == [events.Canceled("a", queue="q", worker="")]
+
+
+def test_the_fixtures_give_an_application_a_server_of_its_own(pytester):
+    pytester.makeconftest('pytest_plugins = ["qless_core.testing"]')
+    pytester.makepyfile(
+        """
+        from qless_core.testing import perform_all
+
+        def greet(job):
+            job["said"] = "hello"
+
+        def test_a_job(qless_client, qless_clock):
+            qless_client.queues["q"].put(greet, {}, delay=5)
+            assert perform_all(qless_client, "q") == []
+            qless_clock.advance(5)
+            (job,) = perform_all(qless_client, "q")
+            assert job["said"] == "hello"
+
+        def test_it_is_empty_for_each_test(qless_client):
+            assert qless_client.queues.counts == []
+        """
+    )
+
+    pytester.runpytest_subprocess("-p", "no:valkey").assert_outcomes(passed=2)
+
+
+def test_the_server_of_the_fixtures_is_not_the_default_one(server):
+    assert Client().safe_url not in server.url
