@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import pytest
 
+import qless_core
 from qless_core import events
 from qless_core.client import Client
 from qless_core.errors import BadArgument
@@ -77,7 +79,8 @@ def test_events_are_recorded_without_waiting(client):
         assert heard.events[1:] == [events.Canceled("a", queue="q", worker="")]
 
 
-def test_the_fixtures_give_an_application_a_server_of_its_own(pytester):
+def test_the_fixtures_give_an_application_a_server_of_its_own(pytester, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(qless_core.__file__).parents[1]))
     pytester.makeconftest('pytest_plugins = ["qless_core.testing"]')
     pytester.makepyfile(
         """
