@@ -52,7 +52,7 @@ def about_page(
     return AboutPage(
         title="About",
         nav="about",
-        versions=tuple((name, version or UNKNOWN) for name, version in versions.items()),
+        versions=tuple(versions.items()),
         server=_server(server),
         warnings=tuple(_warnings(server)),
         silence=server.silence,

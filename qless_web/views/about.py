@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 
 from flask import Blueprint, Response
 
 from qless_core import reads
 from qless_web.console import current
 from qless_web.presenters import about
+from qless_web.presenters.frame import running_version
 from qless_web.rendering import render
 
 blueprint = Blueprint("about", __name__)
 
-_PARTS = ("qless", "flask", "jinja2", "redis", "gunicorn")
+_PARTS = ("flask", "jinja2", "redis", "gunicorn")
 
 
 @blueprint.get("/about")
@@ -24,7 +25,8 @@ def index() -> Response:
     page = about.about_page(
         here.read(reads.server()),
         versions={
-            **{part: _version(part) for part in _PARTS},
+            "qless": running_version() or "from a checkout",
+            **{part: version(part) for part in _PARTS},
             "htmx": about.HTMX,
             "Python": platform.python_version(),
         },
@@ -32,10 +34,3 @@ def index() -> Response:
         namespace=here.client.namespace,
     )
     return render(page)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
