@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from urllib.parse import unquote_to_bytes
 
@@ -10,6 +11,9 @@ from qless_core.reads.names import NameDigest
 _SAFE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 
 _STEPS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+
+#: Halves of surrogate pairs, which no page can hold.
+_HALVES = re.compile("[\ud800-\udfff]")
 
 #: What stands where nothing is known.
 UNKNOWN = "\N{EN DASH}"
@@ -36,9 +40,17 @@ def tilde(name: str) -> str:
     """
     if isinstance(name, NameDigest):
         return f"~~{name}"
-    raw = name.encode(errors="surrogateescape")
+    raw = _bytes(name)
     text = "".join(chr(byte) if byte in _SAFE else f"~{byte:02X}" for byte in raw) or "~"
     return text if len(text) <= LONGEST or isinstance(name, Whole) else f"~~{NameDigest.of(name)}"
+
+
+def _bytes(name: str) -> bytes:
+    """Give the bytes of a name as Redis holds them; halves of pairs come from JSON alone."""
+    try:
+        return name.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        return name.encode(errors="surrogatepass")
 
 
 def untilde(text: str) -> str:
@@ -175,24 +187,33 @@ def size(count_of_bytes: int | None) -> str:
 
 
 def head(text: str, most: int = 160) -> str:
-    r"""Keep the line of a text that says most, cut to a length: for a traceback its last.
+    r"""Keep the line of a text that says most, cut to a length: for a traceback what was raised.
 
-    >>> head("Traceback (most recent call last):\n  File \"a.py\"\nValueError: no\n")
+    >>> head("Traceback (most recent call last):\n  File \"a.py\"\nValueError: no\nmore\n")
     'ValueError: no'
     >>> head("first line\nsecond"), head("x" * 9, 5), head("")
     ('first line', 'xxxx…', '')
     """
-    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    lines = [line for line in text.strip().splitlines() if line.strip()]
     if not lines:
         return ""
-    line = lines[-1] if lines[0].startswith("Traceback (most recent call last)") else lines[0]
+    line = lines[0].strip()
+    if line.startswith("Traceback (most recent call last)"):
+        line = _raised(lines).strip()
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def printable(text: str) -> str:
-    r"""Make text that a page can hold of bytes that are not UTF-8.
+def _raised(lines: list[str]) -> str:
+    """Find the line of a traceback that follows the last frame; its message may have more."""
+    frames = [index for index, line in enumerate(lines) if line.startswith('  File "')]
+    after = lines[frames[-1] + 1 :] if frames else lines
+    return next((line for line in after if not line[0].isspace()), lines[-1])
 
-    >>> printable("ok"), printable("\udcff!")
-    ('ok', '�!')
+
+def printable(text: str) -> str:
+    r"""Make text that a page can hold of bytes that are not UTF-8, and of halves of pairs.
+
+    >>> printable("ok"), printable("\udcff!"), printable("\ud800")
+    ('ok', '�!', '�')
     """
-    return text.encode(errors="surrogateescape").decode(errors="replace")
+    return _HALVES.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -35,7 +35,7 @@ class NameDigest(str):
     @classmethod
     def of(cls, name: str) -> NameDigest:
         """Digest a name."""
-        raw = name.encode(errors="surrogateescape")
+        raw = name.encode(errors="surrogatepass")
         return cls(blake2b(raw, digest_size=_BYTES).hexdigest())
 
     @classmethod

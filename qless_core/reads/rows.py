@@ -146,7 +146,7 @@ def _job_row(jid: str, reply: Sequence[str | None], now: float, due: float | Non
         klass=found["klass"] or "",
         queue=found["queue"] or "",
         state=state_now(found["state"] or "", expires=expires, due=due, now=now),
-        worker=found["worker"] or "",
+        worker=_worker(found, failure),
         priority=whole(found["priority"]) or 0,
         tags=tags_of(found["tags"]),
         retries=whole(found["retries"]),
@@ -159,6 +159,13 @@ def _job_row(jid: str, reply: Sequence[str | None], now: float, due: float | Non
         spawned_from_jid=found["spawned_from_jid"] or "",
         gone=all(value is None for value in reply),
     )
+
+
+def _worker(found: Mapping[str, str | None], failure: Mapping[str, Any]) -> str:
+    """Give the worker; a failure takes a job away from it, and says who it was."""
+    if found["worker"] or found["state"] != "failed":
+        return found["worker"] or ""
+    return str(failure.get("worker") or "")
 
 
 def recurring_row(

@@ -64,10 +64,9 @@ class Failure:
     Attributes:
         group: its whole name; `shown` is what fits, `link` where its jobs are now.
         trace: the message, told apart line by line.
-        raw: whether the message has more to show than its one line.
+        raw: where the message is whole, as it was stored.
         when: epoch seconds.
         current: whether the job is failed now; else it was, and has been retried since.
-        whole: where the message is whole, when it was cut.
 
     """
 
@@ -75,11 +74,10 @@ class Failure:
     shown: str
     link: Link
     trace: traces.Trace
-    raw: bool
+    raw: Link
     when: float | None
     worker: Sentence
     current: bool
-    whole: Link | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +193,7 @@ def _crumbs(row: JobRow) -> tuple[Crumb, ...]:
 
 def _facts(found: JobDetail) -> Iterable[Fact]:
     row = found.row
+    yield Fact(term="jid", words=sentence(words.Part(text=row.jid, kind="mono jid-fact")))
     if row.queue:
         paused = " (paused)" if found.paused else None
         yield Fact(term="Queue", words=sentence(words.queue(row.queue), paused))
@@ -202,9 +201,11 @@ def _facts(found: JobDetail) -> Iterable[Fact]:
         text="Change", link=Link("act.set_priority", {"jid": row.jid}), icon="", asks=True
     )
     yield Fact(
-        term="Priority", words=sentence(str(row.priority)),
-        action=None if row.state == "complete" else rank,
-    )  # fmt: skip
+        term="Priority",
+        words=sentence(str(row.priority)),
+        # In other states the page's own buttons have it, or it changes nothing any more.
+        action=rank if row.state in {"failed", "running", "stalled"} else None,
+    )
     yield Fact(term="Retries left", words=sentence(_retries(row)))
     if row.state in {"running", "stalled"} and row.worker:
         seen = found.worker_seen
@@ -273,18 +274,16 @@ def _failure(found: JobDetail) -> Failure | None:
     if not row.failure_group and not found.failure:
         return None
     message = str(found.failure.get("message") or "")
-    trace = traces.trace(message)
     worker = str(found.failure.get("worker") or "")
     return Failure(
         group=row.failure_group,
         shown=named.short(row.failure_group),
         link=jobs.group_link(row.failure_group),
-        trace=trace,
-        raw=len(trace.lines) > 1,
+        trace=traces.trace(message),
+        raw=Link("jobs.failure", {"jid": row.jid}),
         when=row.failed_at,
         worker=sentence(words.worker(worker)) if worker else (),
         current=row.state == "failed",
-        whole=Link("jobs.failure", {"jid": row.jid}) if trace.cut else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from qless_core.reads.names import NameDigest
@@ -18,12 +19,16 @@ _END = 20
 #: Characters of the digest that tells names apart whose beginnings and ends are the same.
 _MARK = 6
 
+#: Line ends, and control characters, which would show as nothing.
+_CONTROL = re.compile(r"\r?\n|[\x00-\x1f\x7f]")
+_PICTURES = {"\n": "↵", "\r\n": "↵", "\r": "↵", "\t": "⇥"}
+
 
 def short(name: str, most: int = MOST) -> str:
     r"""Write a name in one line of at most so many characters; its beginning and end stay.
 
     >>> short("mail-Timeout"), short("two\r\nlines\t"), short(""), short(" a ")
-    ('mail-Timeout', 'two␍␊lines␉', '(empty)', '␠a␠')
+    ('mail-Timeout', 'two↵lines⇥', '(empty)', '␣a␣')
     >>> short("a" * 100 + "b" * 100, 30)
     'aaaaaaaaa…bbbbbbbbbbbbbbbbbbbb'
     """
@@ -37,12 +42,12 @@ def _visible(name: str) -> str:
     """Give control characters, and blanks at the ends, a picture."""
     if not name:
         return "(empty)"
-    text = "".join(chr(0x2400 + ord(each)) if ord(each) < 0x20 else each for each in name)  # noqa: PLR2004 - C0
+    text = _CONTROL.sub(lambda found: _PICTURES.get(found[0], "·"), name)
     inner = text.strip(" ")
     before, after = len(text) - len(text.lstrip(" ")), len(text) - len(text.rstrip(" "))
     if not inner:
-        return "␠" * len(text)
-    return "␠" * before + inner + "␠" * after
+        return "␣" * len(text)
+    return "␣" * before + inner + "␣" * after
 
 
 def distinct(names: Iterable[str], most: int = MOST) -> dict[str, str]:

@@ -84,10 +84,10 @@ def _why(found: RecurringDetail, now: float) -> Why:
         return Why(
             sentence("Its interval makes no sense, so that it never makes jobs as it should: "
                      "cancel it, or give it another one."),
-            "failed",
+            "error",
         )  # fmt: skip
     if row.next_run is None:
-        return Why(sentence("It is in no queue, so it makes no jobs."), "failed")
+        return Why(sentence("It is in no queue, so it makes no jobs."), "error")
     if found.paused:
         queue = sentence("Queue ", words.queue(row.queue), " is paused, so it makes no jobs")
         return Why((*queue, *sentence(_owed(row, "; ") + ".")), "warning")
@@ -114,7 +114,7 @@ def makes(row: RecurringRow) -> int:
 
 def _facts(found: RecurringDetail) -> Iterable[Fact]:
     row = found.row
-    change = Action(text="Change", link=Link("act.set_priority", {"jid": row.jid}), asks=True)
+    yield Fact(term="jid", words=sentence(words.Part(text=row.jid, kind="mono jid-fact")))
     yield Fact(term="Queue", words=sentence(words.queue(row.queue),
                                             " (paused)" if found.paused else None))  # fmt: skip
     yield Fact(term="Interval", words=sentence(every(row.interval)))
@@ -123,7 +123,7 @@ def _facts(found: RecurringDetail) -> Iterable[Fact]:
     yield Fact(term="Owed", words=sentence(_debt(row)))
     yield Fact(term="Made so far", words=sentence(count(row.count)))
     yield Fact(term="Backlog", words=sentence(_backlog(row.backlog)))
-    yield Fact(term="Priority", words=sentence(str(row.priority)), action=change)
+    yield Fact(term="Priority", words=sentence(str(row.priority)))
     yield Fact(term="Retries", words=sentence(count(row.retries)))
 
 

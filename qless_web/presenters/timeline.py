@@ -34,7 +34,8 @@ _ENDS = {
     "failed": ("failed", "failed"),
     "timed-out": ("stalled", "timed out"),
     "put": ("run", "put again"),
-    "popped": ("stalled", "lock lost"),
+    # Its worker gave it back with a retry, which leaves no trace: when is not known.
+    "popped": ("gap", "ran, and was retried"),
 }
 
 _WORDS = {"put": "Put", "popped": "Popped", "done": "Completed", "failed": "Failed",

@@ -22,10 +22,10 @@ SILENT_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """The sentence, and whether something is wrong: calm, warning or failed."""
+    """The sentence, and whether something is wrong: info, warning or error."""
 
     words: Sentence
-    tone: Literal["calm", "warning", "failed"] = "calm"
+    tone: Literal["info", "warning", "error"] = "info"
 
 
 def why(found: JobDetail, now: float) -> Why:
@@ -105,7 +105,7 @@ def _depends(found: JobDetail, _now: float) -> Why:
             ", which is gone: only undepend lets it run")  # fmt: skip
         return Why(sentence("Waits for ", job(first.jid, first.klass), f"{what}.",
                             f" It waits for {count(total)} jobs in all." if total > 1 else None),
-                   "failed")  # fmt: skip
+                   "error")  # fmt: skip
     if not found.dependencies:
         return Why(sentence("It waits for other jobs, but none is recorded."), "warning")
     first = found.dependencies[0]
@@ -123,7 +123,7 @@ def _failed(found: JobDetail, _now: float) -> Why:
     return Why(
         sentence("Failed ", past(row.failed_at), " in group ", group(row.failure_group),
                  f" and stays until someone retries, moves or cancels it.{blocked}"),
-        "failed",
+        "error",
     )  # fmt: skip
 
 
