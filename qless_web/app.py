@@ -8,7 +8,7 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from qless_core.client import Client
-from qless_web import errors, rendering, security
+from qless_web import actions, errors, rendering, security
 from qless_web.access import Anyone, ReadOnly
 from qless_web.console import EXTENSION, Console
 from qless_web.live.hub import Hub
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from qless_web.access import Access
 
 _VIEWS = (
+    actions,
     about,
     completed,
     config,

@@ -1,1 +1,8 @@
-"""Changes: one module for each family. Each is declared once, and allowed, run and told alike."""
+"""What the console can change, one module a family; `blueprint` has the address of each."""
+
+from __future__ import annotations
+
+from qless_web.actions import failures, jobs, legacy, queues, ticked, workers
+from qless_web.actions.action import ACTIONS, blueprint
+
+__all__ = ["ACTIONS", "blueprint", "failures", "jobs", "legacy", "queues", "ticked", "workers"]

@@ -1,0 +1,144 @@
+"""What is done to a whole group of failures, or to all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qless_core import reads
+from qless_core.errors import BadArgument
+from qless_web.actions import chunks
+from qless_web.actions.action import action
+from qless_web.actions.outcome import Outcome, about
+from qless_web.console import current
+from qless_web.presenters import ask, ask_failures
+from qless_web.presenters.page import Link
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qless_core.records import Report
+    from qless_web.actions.form import Form
+    from qless_web.presenters.ask import AskPage
+
+
+def _look(group: str) -> tuple[dict[str, int], Sequence[str]]:
+    """Give the states of what a group lists, and its newest jids."""
+    client = current().client
+    newest = client.commands.failed_group(group, 0, ask_failures.NAMED).jids
+    return client.failures.states(group), newest
+
+
+def _snapshot(form: Form) -> tuple[int | None, str]:
+    """Give how many the group listed when it was shown, and the newest of them."""
+    return form.whole("shown"), form.get("newest")
+
+
+def _tell(reports: Iterator[Report], group: str, done: str, form: Form, again: Link) -> Outcome:
+    report, finished = chunks.as_far_as_time_allows(reports, patient=form.patient)
+    empty = finished and not current().client.commands.failed_group(group, 0, 0).total
+    outcome = about(
+        done,
+        report,
+        gone=Link("failures.group", {"group": group}) if empty else None,
+        home=Link("failures.index"),
+    )
+    return outcome if finished else outcome.unfinished(again)
+
+
+# -- Retry
+
+
+def _ask_retry(_form: Form, group: str) -> AskPage:
+    return ask_failures.retry(group, *_look(group))
+
+
+@action(
+    "retry_group",
+    "/failed/<name:group>/retry",
+    subject=ask.of_group,
+    ask=_ask_retry,
+    confirms=True,
+)
+def retry_group(form: Form, group: str) -> Outcome:
+    """Put all jobs of a group back to work, each in its own queue."""
+    most, newest = _snapshot(form)
+    reports = current().client.failures.retry(group, most=most, newest=newest)
+    return _tell(reports, group, "Retried", form, Link("act.retry_group", {"group": group}))
+
+
+# -- Move
+
+
+def _ask_move(_form: Form, group: str) -> AskPage:
+    queues = current().read(reads.queue_names())
+    return ask_failures.move(group, *_look(group), queues)
+
+
+@action(
+    "move_group",
+    "/failed/<name:group>/move",
+    subject=ask.of_group,
+    ask=_ask_move,
+    confirms=True,
+)
+def move_group(form: Form, group: str) -> Outcome:
+    """Put all jobs of a group to work in one queue."""
+    queue = form.text("queue", "where the jobs are to go")
+    most, newest = _snapshot(form)
+    reports = current().client.failures.retry(group, queue, most=most, newest=newest)
+    again = Link("act.move_group", {"group": group, "queue": queue})
+    return _tell(reports, group, f"Moved to {queue}:", form, again)
+
+
+# -- Cancel
+
+
+def _ask_cancel(_form: Form, group: str) -> AskPage:
+    return ask_failures.cancel(group, *_look(group))
+
+
+@action(
+    "cancel_group",
+    "/failed/<name:group>/cancel",
+    subject=ask.of_group,
+    ask=_ask_cancel,
+    confirms=True,
+)
+def cancel_group(form: Form, group: str) -> Outcome:
+    """Remove all jobs of a group for good, but those that others wait for."""
+    most, newest = _snapshot(form)
+    reports = current().client.failures.cancel(group, most=most, newest=newest)
+    return _tell(reports, group, "Cancelled", form, Link("act.cancel_group", {"group": group}))
+
+
+# -- All of them
+
+
+def _ask_unfail_all(_form: Form) -> AskPage:
+    return ask_failures.unfail_all(current().client.failures.groups)
+
+
+@action("unfail_all", "/unfail", subject=ask.of_failures, ask=_ask_unfail_all, confirms=True)
+def unfail_all(form: Form) -> Outcome:
+    """Put everything that failed back to work, each job in its own queue."""
+    reports = _every_group(_groups(form))
+    report, finished = chunks.as_far_as_time_allows(reports, patient=form.patient)
+    outcome = about("Retried", report)
+    return outcome if finished else outcome.unfinished(Link("act.unfail_all"))
+
+
+def _groups(form: Form) -> list[tuple[str, int]]:
+    """Give the groups that were shown and how many jobs each had; all groups where none was."""
+    groups, counts = form.all("groups"), form.all("counts")
+    if not groups:
+        return list(current().client.failures.groups.items())
+    if len(groups) != len(counts) or not all(each.isdecimal() for each in counts):
+        problem = "Every group must come with its number; nothing was done."
+        raise BadArgument(problem)
+    return [(group, int(number)) for group, number in zip(groups, counts, strict=True)]
+
+
+def _every_group(groups: Sequence[tuple[str, int]]) -> Iterator[Report]:
+    failures = current().client.failures
+    for group, count in groups:
+        yield from failures.retry(group, most=count)

@@ -1,0 +1,93 @@
+"""The fields that came with a request: read by name, refused with a sentence that names them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from qless_core.errors import BadArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: Beyond it the order among equal priorities is lost: a score has 53 bits for both.
+HIGHEST_PRIORITY = 1_000_000
+
+_LONGEST_NUMBER = 12
+
+
+class Form:
+    """Form fields, each with one value or several.
+
+    Args:
+        fields: the values by name, in order.
+        patient: whether whoever sent it waits for the end, however long it takes.
+
+    """
+
+    def __init__(
+        self, fields: Mapping[str, Sequence[str]] | None = None, *, patient: bool = False
+    ) -> None:
+        self._fields = dict(fields or {})
+        self.patient = patient
+
+    def all(self, name: str) -> tuple[str, ...]:
+        """Give every value of a field that is not empty."""
+        return tuple(value for value in self._fields.get(name, ()) if value)
+
+    def get(self, name: str) -> str:
+        """Give the value of a field; "" when it was not sent."""
+        return next(iter(self._fields.get(name, ())), "")
+
+    def text(self, name: str, what: str) -> str:
+        """Give the value of a field that must be there.
+
+        Args:
+            name: the field.
+            what: what it is, for the reader of the refusal: "the queue to move to".
+
+        Raises:
+            BadArgument: it is missing, or blank.
+
+        """
+        value = self.get(name)
+        if not value.strip():
+            problem = f"The field “{name}” is missing: {what}."
+            raise BadArgument(problem)
+        return value
+
+    def whole(self, name: str) -> int | None:
+        """Give a whole number; None when the field is missing or holds no such number."""
+        digits = re.sub(r"[ ,.\u00a0\u202f]", "", self.get(name))
+        if not re.fullmatch(r"-?[0-9]+", digits) or len(digits) > _LONGEST_NUMBER:
+            return None
+        return int(digits)
+
+    def priority(self) -> int:
+        """Give the field `priority`.
+
+        Raises:
+            BadArgument: it is no whole number that a priority can be.
+
+        """
+        text = self.text("priority", "a whole number; the higher, the sooner").strip()
+        if re.fullmatch(r"[-+]?[0-9]{1,7}", text) and abs(int(text)) <= HIGHEST_PRIORITY:
+            return int(text)
+        problem = (
+            f"“{text[:40]}” is no priority: it must be a whole number"
+            f" from -{HIGHEST_PRIORITY:,} to {HIGHEST_PRIORITY:,}."
+        )
+        raise BadArgument(problem)
+
+    def tags(self) -> tuple[str, ...]:
+        """Give the values of the field `tag`, each a tag as it is; blank ones are left out.
+
+        Raises:
+            BadArgument: there is none.
+
+        """
+        found = tuple(value for value in self.all("tag") if value.strip())
+        if not found:
+            problem = "The field “tag” is missing: a tag that is not blank."
+            raise BadArgument(problem)
+        return found

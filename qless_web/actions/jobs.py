@@ -1,0 +1,322 @@
+"""What is done to one job, or to one recurring job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from qless_core import reads
+from qless_core.errors import (
+    JobNotFound,
+    JobNotRunning,
+    NotWaitingOnDependencies,
+    RecurringJobNotFound,
+)
+from qless_web.actions import targets
+from qless_web.actions.action import action
+from qless_web.actions.outcome import Outcome, status_of
+from qless_web.console import current
+from qless_web.formatting import short_jid
+from qless_web.presenters import ask, ask_jobs
+from qless_web.presenters import ask_words as words
+from qless_web.presenters.page import Link
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qless_core.records import Involved, Report
+    from qless_web.actions.form import Form
+    from qless_web.presenters.ask import AskPage
+
+T = TypeVar("T")
+
+#: States that a job may be retried from: what is scheduled runs at once.
+RETRIED_FROM = "failed,scheduled"
+
+#: States that a job is moved from without a word; a running one only where it was shown running.
+_AT_REST = "waiting,scheduled,depends,failed,complete"
+
+
+def _either(jid: str, job: Callable[[], T], recurring: Callable[[], T]) -> T:
+    """Do it to the job of that jid, or to the recurring job.
+
+    Raises:
+        JobNotFound: there is neither.
+
+    """
+    try:
+        return job()
+    except JobNotFound:
+        try:
+            return recurring()
+        except RecurringJobNotFound:
+            raise JobNotFound(jid) from None
+
+
+def _one(jid: str, report: Report, done: str, *, gone: Link | None = None) -> Outcome:
+    """Tell of work on one job."""
+    if jid not in report.left:
+        return Outcome(text=done, done=report.done)
+    reason = report.left[jid]
+    if reason == "gone":
+        raise JobNotFound(jid)
+    text = f"Nothing was done to {short_jid(jid)}: {words.why(reason)}."
+    status = status_of(report.left)
+    return Outcome(text=text, tone="warning", status=status, left=report.left, gone=gone)
+
+
+# -- Retry
+
+
+def _ask_retry(_form: Form, jid: str) -> AskPage:
+    job = targets.one(jid)
+    if job.state not in RETRIED_FROM.split(","):
+        reason = f"{ask_jobs.job_name(job)} cannot be retried: {words.why(job.state)}."
+        return ask_jobs.nothing("Retry", jid, "act.retry_job", reason)
+    return ask_jobs.simple(
+        ask_jobs.job_name(job),
+        jid,
+        verb="Retry",
+        endpoint="act.retry_job",
+        consequences=(f"It goes back to {job.queue} with its retries renewed.",),
+    )
+
+
+@action("retry_job", "/jobs/<name:jid>/retry", subject=ask.of_job, ask=_ask_retry)
+def retry_job(_form: Form, jid: str) -> Outcome:
+    """Put a failed or scheduled job back to work in its own queue, now."""
+    report = current().client.commands.bulk_move("", "", [(jid, RETRIED_FROM)])
+    return _one(jid, report, f"Retried {short_jid(jid)}.")
+
+
+# -- Cancel
+
+
+def _ask_cancel(_form: Form, jid: str) -> AskPage:
+    commands = current().client.commands
+    closure = commands.bulk_closure(jid)
+    if not closure.missing:
+        return ask_jobs.cancel(closure, jid)
+    recurring = commands.recur_get(jid)
+    if recurring is None:
+        raise JobNotFound(jid)
+    return ask_jobs.cancel_recurring(jid, recurring.klass)
+
+
+@action("cancel_job", "/jobs/<name:jid>/cancel", subject=ask.of_job, ask=_ask_cancel, confirms=True)
+def cancel_job(form: Form, jid: str) -> Outcome:
+    """Remove a job for good, with those that wait for it where they were shown."""
+    commands = current().client.commands
+    queue = form.get("queue")
+    page = Link("jobs.show", {"jid": jid})
+    home = Link("queues.show", {"queue": queue}) if queue else Link("queues.index")
+    closure = commands.bulk_closure(jid)
+    if closure.missing:
+        if commands.recur_get(jid) is None:
+            raise JobNotFound(jid)
+        commands.unrecur(jid)
+        text = f"Cancelled the recurring job {short_jid(jid)}."
+        return Outcome(text=text, done=(jid,), gone=page, home=home)
+    report = commands.bulk_cancel("", targets.shown(form, (jid,)))
+    if jid in report.left and len(report.left) == 1 and not report.done:
+        return _one(jid, report, "")
+    text = f"Cancelled {short_jid(jid)}."
+    if len(report.done) > 1 or report.left:
+        text = f"Cancelled {words.jobs(len(report.done))}. "
+        text += words.left_out(words.tally(report.left), was=True)
+    return Outcome(
+        text=text.strip(),
+        tone="warning" if report.left else "done",
+        done=report.done,
+        left=report.left,
+        gone=page if jid in report.done else None,
+        home=home,
+    )
+
+
+# -- Move
+
+
+def _ask_move(_form: Form, jid: str) -> AskPage:
+    queues = current().read(reads.queue_names())
+    found = targets.one_or_recurring(jid)
+    return ask_jobs.move(found, jid, queues)
+
+
+@action("move_job", "/jobs/<name:jid>/move", subject=ask.of_job, ask=_ask_move)
+def move_job(form: Form, jid: str) -> Outcome:
+    """Put a job into another queue; a running one only where it was shown running."""
+    queue = form.text("queue", "where the job is to go")
+    commands = current().client.commands
+    states = _AT_REST
+    if form.get("state") in {"running", "stalled"}:
+        states += ",running,stalled"
+    elif form.patient:
+        states = ""  # an original address: whatever it does
+    report = commands.bulk_move("", queue, [(jid, states)])
+    done = f"Moved {short_jid(jid)} to {queue}."
+    if report.left.get(jid) == "gone":
+        _either(jid, _missing(jid), lambda: commands.recur_update(jid, queue=queue))
+        return Outcome(text=done, done=(jid,))
+    return _one(jid, report, done)
+
+
+def _missing(jid: str) -> Callable[[], None]:
+    def look() -> None:
+        raise JobNotFound(jid)
+
+    return look
+
+
+# -- Priority
+
+
+def _ask_priority(_form: Form, jid: str) -> AskPage:
+    job = targets.one_or_recurring(jid)
+    return ask_jobs.priority(job, jid, targets.priority(jid))
+
+
+@action("set_priority", "/jobs/<name:jid>/priority", subject=ask.of_job, ask=_ask_priority)
+def set_priority(form: Form, jid: str) -> Outcome:
+    """Change the priority of a job, or of those that a recurring job makes."""
+    wanted = form.priority()
+    commands = current().client.commands
+
+    def recurring() -> int:
+        commands.recur_update(jid, priority=wanted)
+        return wanted
+
+    now = _either(jid, lambda: commands.priority(jid, wanted), recurring)
+    return Outcome(text=f"{short_jid(jid)} has priority {now}.", done=(jid,), answer=now)
+
+
+# -- Tags
+
+
+def _ask_tag(_form: Form, jid: str) -> AskPage:
+    return ask_jobs.tag(targets.one_or_recurring(jid), jid)
+
+
+@action("add_tag", "/jobs/<name:jid>/tag", subject=ask.of_job, ask=_ask_tag)
+def add_tag(form: Form, jid: str) -> Outcome:
+    """Add tags to a job, or to those that a recurring job makes."""
+    tags = form.tags()
+    commands = current().client.commands
+    now = _either(
+        jid, lambda: commands.tag("add", jid, *tags), lambda: commands.recur_tag(jid, *tags)
+    )
+    text = f"Tagged {short_jid(jid)} {', '.join(tags)}."
+    return Outcome(text=text, done=(jid,), answer=now)
+
+
+def _ask_untag(form: Form, jid: str) -> AskPage:
+    return ask_jobs.untag(targets.one_or_recurring(jid), jid, form.get("tag"))
+
+
+@action("remove_tag", "/jobs/<name:jid>/untag", subject=ask.of_job, ask=_ask_untag)
+def remove_tag(form: Form, jid: str) -> Outcome:
+    """Remove tags from a job, or from those that a recurring job makes."""
+    tags = form.tags()
+    commands = current().client.commands
+    now = _either(
+        jid, lambda: commands.tag("remove", jid, *tags), lambda: commands.recur_untag(jid, *tags)
+    )
+    text = f"Removed {', '.join(tags)} from {short_jid(jid)}."
+    return Outcome(text=text, done=(jid,), answer=now)
+
+
+# -- Tracking
+
+
+def _ask_track(_form: Form, jid: str) -> AskPage:
+    return ask_jobs.simple(
+        ask_jobs.job_name(targets.one(jid)), jid, verb="Track", endpoint="act.track_job"
+    )
+
+
+@action("track_job", "/jobs/<name:jid>/track", subject=ask.of_job, ask=_ask_track)
+def track_job(_form: Form, jid: str) -> Outcome:
+    """Begin to track a job."""
+    is_new = current().client.track(jid)
+    text = f"Tracking {short_jid(jid)}." if is_new else f"{short_jid(jid)} is tracked already."
+    return Outcome(text=text, tone="done" if is_new else "info", done=(jid,))
+
+
+def _ask_untrack(_form: Form, jid: str) -> AskPage:
+    return ask_jobs.simple(short_jid(jid), jid, verb="Untrack", endpoint="act.untrack_job")
+
+
+@action("untrack_job", "/jobs/<name:jid>/untrack", subject=ask.of_job, ask=_ask_untrack)
+def untrack_job(_form: Form, jid: str) -> Outcome:
+    """Track a job no more, also one that is gone."""
+    was = current().client.untrack(jid)
+    text = f"No longer tracking {short_jid(jid)}." if was else f"{short_jid(jid)} is not tracked."
+    return Outcome(text=text, tone="done" if was else "info", done=(jid,))
+
+
+# -- What ends waiting
+
+
+def _ask_time_out(_form: Form, jid: str) -> AskPage:
+    job = targets.one(jid)
+    if job.state not in {"running", "stalled"} or not job.worker:
+        reason = f"{ask_jobs.job_name(job)} has no lock to take away: {words.why(job.state)}."
+        return ask_jobs.nothing("Time out", jid, "act.time_out_job", reason)
+    return ask_jobs.time_out(job)
+
+
+@action(
+    "time_out_job",
+    "/jobs/<name:jid>/timeout",
+    subject=ask.of_job,
+    ask=_ask_time_out,
+    confirms=True,
+)
+def time_out_job(_form: Form, jid: str) -> Outcome:
+    """Take the lock from the worker that runs a job, now."""
+    try:
+        current().client.commands.timeout(jid)
+    except JobNotRunning as error:
+        return _one(jid, targets.untouched(jid, error.state), "")
+    text = f"Timed out {short_jid(jid)}: its worker has lost it, and it is first in its queue."
+    return Outcome(text=text, done=(jid,))
+
+
+def _waits_for(jid: str, dependency: str) -> tuple[Involved, tuple[str, ...]]:
+    """Give a job that waits for others, and those of them that are meant.
+
+    Raises:
+        JobNotFound: it is gone.
+        NotWaitingOnDependencies: it waits for nothing, or not for that.
+
+    """
+    record = current().client.commands.get(jid)
+    if record is None:
+        raise JobNotFound(jid)
+    if record.state != "depends":
+        raise NotWaitingOnDependencies(jid, record.state)
+    if dependency and dependency not in record.dependencies:
+        sentence = f"Job {jid} does not wait for {dependency} (any more)"
+        raise NotWaitingOnDependencies(jid, record.state, sentence)
+    meant = (dependency,) if dependency else tuple(record.dependencies)
+    return targets.one(jid), meant
+
+
+def _ask_undepend(form: Form, jid: str) -> AskPage:
+    job, meant = _waits_for(jid, form.get("dependency"))
+    return ask_jobs.undepend(job, meant, form.get("dependency"))
+
+
+@action(
+    "undepend_job",
+    "/jobs/<name:jid>/undepend",
+    subject=ask.of_job,
+    ask=_ask_undepend,
+    confirms=True,
+)
+def undepend_job(form: Form, jid: str) -> Outcome:
+    """Let a job wait no longer for another one, or, where none is named, for none at all."""
+    dependency = form.get("dependency")
+    _, meant = _waits_for(jid, dependency)
+    current().client.commands.depends(jid, "off", *([dependency] if dependency else meant))
+    others = short_jid(dependency) if dependency else words.jobs(len(meant))
+    return Outcome(text=f"{short_jid(jid)} no longer waits for {others}.", done=(jid,))

@@ -1,0 +1,89 @@
+"""What an action did: how many, which were left out and why, and where to go from here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from qless_web.presenters import ask_words as words
+from qless_web.presenters.page import Flash
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qless_core.records import Report
+    from qless_web.presenters.page import Link
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one action did.
+
+    Attributes:
+        text: it, in a sentence.
+        tone: how the message looks.
+        status: the HTTP status where nothing was done; 200 otherwise.
+        done: the names of what was done, jids for most actions.
+        left: jid -> why it was left out, as the script gives it.
+        gone: the page that no longer has anything to show, if any.
+        home: where to go instead of it.
+        again: the question that goes on with what there was no time for.
+        answer: what an original address answers, where that is more than the names.
+
+    """
+
+    text: str
+    tone: Literal["done", "info", "warning", "error"] = "done"
+    status: int = 200
+    done: tuple[str, ...] = ()
+    left: Mapping[str, str] = field(default_factory=dict)
+    gone: Link | None = None
+    home: Link | None = None
+    again: Link | None = None
+    answer: Any = None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many were done, and how many left out by reason."""
+        return {"done": len(self.done), **words.tally(self.left)}
+
+    @property
+    def flash(self) -> Flash:
+        """The message for the user."""
+        return Flash(self.text, self.tone, details=words.named(self.left))
+
+    def unfinished(self, again: Link) -> Outcome:
+        """Tell the same, and that time was up before the end."""
+        text = f"{self.text} There was no time for the others: go on?"
+        return replace(self, text=text, tone="warning", again=again)
+
+
+def about(
+    done: str, report: Report, *, gone: Link | None = None, home: Link | None = None
+) -> Outcome:
+    """Tell of work on several jobs.
+
+    Args:
+        done: what happened to them, as "Retried".
+        report: which were done, and which not.
+        gone: the page that has nothing to show now.
+        home: where to go instead.
+
+    """
+    parts = [f"{done} {words.jobs(len(report.done))}."]
+    if report.left:
+        parts.append(words.left_out(words.tally(report.left), was=True))
+    return Outcome(
+        text=" ".join(parts),
+        tone="done" if not report.left else "warning",
+        status=200 if report.done or not report.left else status_of(report.left),
+        done=report.done,
+        left=report.left,
+        gone=gone,
+        home=home,
+    )
+
+
+def status_of(left: Mapping[str, str]) -> int:
+    """Give the HTTP status of an action that did nothing: all have gone, or are in its way."""
+    return 404 if all(reason == "gone" for reason in left.values()) else 409

@@ -1,0 +1,95 @@
+"""Which jobs an action is about: those that were shown, in the states that they were shown in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qless_core.errors import BadArgument, JobNotFound
+from qless_core.records import Report
+from qless_web.actions.action import AskAgain
+from qless_web.console import current
+from qless_web.presenters import ask_jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qless_core.records import Involved
+    from qless_web.actions.form import Form
+
+_RUNNING = frozenset({"running", "stalled"})
+
+
+def one(jid: str) -> Involved:
+    """Look at a job.
+
+    Raises:
+        JobNotFound: it is gone.
+
+    """
+    found = _look(jid)
+    if found is None:
+        raise JobNotFound(jid)
+    return found
+
+
+def one_or_recurring(jid: str) -> Involved | None:
+    """Look at a job; None for a recurring one.
+
+    Raises:
+        JobNotFound: there is neither.
+
+    """
+    found = _look(jid)
+    if found is None and current().client.commands.recur_get(jid) is None:
+        raise JobNotFound(jid)
+    return found
+
+
+def _look(jid: str) -> Involved | None:
+    closure = current().client.commands.bulk_closure(jid)
+    return next((job for job in closure.jobs if job.jid == jid), None)
+
+
+def priority(jid: str) -> float:
+    """Give the priority of a job or recurring job; 0 for none."""
+    commands = current().client.commands
+    found = commands.get(jid) or commands.recur_get(jid)
+    return found.priority if found else 0
+
+
+def untouched(jid: str, state: str) -> Report:
+    """Report that a job was left alone for the state it is in."""
+    return Report((), {jid: state})
+
+
+def shown(form: Form, roots: Sequence[str]) -> list[tuple[str, str]]:
+    """Give the jobs that were shown, each with the states it may be in to be acted on.
+
+    Args:
+        form: brings the jobs and their states back, or, for very many, their digest.
+        roots: the jobs that were chosen; with all that wait for them they are what was shown.
+
+    Raises:
+        AskAgain: what would be done now is not what was shown.
+        BadArgument: the form contradicts itself.
+
+    """
+    jids, states = form.all("jids"), form.all("states")
+    if states:
+        if len(jids) != len(states):
+            problem = "Every job must come with its state; nothing was done."
+            raise BadArgument(problem)
+        return [(jid, wanted(state)) for jid, state in zip(jids, states, strict=True)]
+    jobs = current().client.commands.bulk_closure(*roots).jobs
+    doomed = [job for job in jobs if job.state != "complete"]
+    digest = form.get("shown")
+    same = digest == ask_jobs.digest(doomed) if digest else form.whole("expected") == len(doomed)
+    if not same:
+        problem = "What would be cancelled has changed since you looked; nothing was done."
+        raise AskAgain(problem)
+    return [(job.jid, wanted(job.state)) for job in doomed]
+
+
+def wanted(state: str) -> str:
+    """Give the states that count as one that was shown: a lock may run out at any moment."""
+    return "running,stalled" if state in _RUNNING else state

@@ -1,0 +1,106 @@
+"""What is done to the jobs that were ticked in a list."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from qless_core import reads
+from qless_web.actions import targets
+from qless_web.actions.action import action
+from qless_web.actions.outcome import Outcome, about
+from qless_web.console import current
+from qless_web.presenters import ask, ask_jobs
+from qless_web.presenters import ask_words as words
+
+if TYPE_CHECKING:
+    from qless_core.records import Involved
+    from qless_web.actions.form import Form
+    from qless_web.presenters.ask import AskPage
+
+#: What may not be moved among others: a worker is at it.
+_HELD = frozenset({"running", "stalled"})
+
+
+def _look(form: Form) -> tuple[list[Involved], Counter[str]]:
+    """Give the ticked jobs that are there, and count those that have gone."""
+    jids = dict.fromkeys(form.all("jids"))
+    closure = current().client.commands.bulk_closure(*jids)
+    found = [job for job in closure.jobs if job.jid in jids]
+    return found, Counter({"gone": len(closure.missing)} if closure.missing else {})
+
+
+def _group(form: Form) -> tuple[tuple[str, str], ...]:
+    return (("group", form.get("group")),) if form.get("group") else ()
+
+
+# -- Retry
+
+
+def _ask_retry(form: Form) -> AskPage:
+    found, left = _look(form)
+    chosen = [job for job in found if job.state == "failed"]
+    left.update(job.state for job in found if job.state != "failed")
+    return ask_jobs.ticked(
+        "Retry",
+        "act.retry_jobs",
+        chosen,
+        left,
+        question=f"Retry {words.jobs(len(chosen))}, each into its own queue?",
+        consequences=("Retries are renewed; data, priority and tags stay.",),
+        fields=_group(form),
+    )
+
+
+@action("retry_jobs", "/ticked/retry", subject=ask.of_ticked, ask=_ask_retry, confirms=True)
+def retry_jobs(form: Form) -> Outcome:
+    """Put the ticked jobs that are still failed back to work, each in its own queue."""
+    jobs = [(jid, "failed") for jid in form.all("jids")]
+    return about("Retried", current().client.commands.bulk_move(form.get("group"), "", jobs))
+
+
+# -- Move
+
+
+def _ask_move(form: Form) -> AskPage:
+    queues = current().read(reads.queue_names())
+    found, left = _look(form)
+    chosen = [job for job in found if job.state not in _HELD]
+    left.update(job.state for job in found if job.state in _HELD)
+    return ask_jobs.ticked(
+        "Move",
+        "act.move_jobs",
+        chosen,
+        left,
+        question=f"Move {words.jobs(len(chosen))} to which queue?",
+        consequences=("They run there, with retries renewed; data, priority and tags stay.",),
+        fields=_group(form),
+        inputs=(ask_jobs.queue_input(queues),),
+    )
+
+
+@action("move_jobs", "/ticked/move", subject=ask.of_ticked, ask=_ask_move, confirms=True)
+def move_jobs(form: Form) -> Outcome:
+    """Put the ticked jobs that are as they were shown to work in one queue."""
+    queue = form.text("queue", "where the jobs are to go")
+    jobs = targets.shown(form, form.all("jids"))
+    report = current().client.commands.bulk_move(form.get("group"), queue, jobs)
+    return about(f"Moved to {queue}:", report)
+
+
+# -- Cancel
+
+
+def _ask_cancel(form: Form) -> AskPage:
+    jids = tuple(dict.fromkeys(form.all("jids")))
+    closure = current().client.commands.bulk_closure(*jids)
+    return ask_jobs.cancel_ticked(closure, jids, form.get("group"))
+
+
+@action("cancel_jobs", "/ticked/cancel", subject=ask.of_ticked, ask=_ask_cancel, confirms=True)
+def cancel_jobs(form: Form) -> Outcome:
+    """Remove the ticked jobs, and those shown that wait for them, for good."""
+    jids = form.all("jids")
+    jobs = [(jid, "") for jid in jids] if form.patient else targets.shown(form, jids)
+    report = current().client.commands.bulk_cancel(form.get("group"), jobs)
+    return about("Cancelled", report)

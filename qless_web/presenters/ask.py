@@ -1,0 +1,153 @@
+"""Pages that ask before something is done, and the toast that says that it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from qless_web.formatting import short_jid
+from qless_web.presenters import ask_words as words
+from qless_web.presenters.page import Ask, Crumb, Flash, Link, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """Something that the question leaves to be filled in.
+
+    ``options`` are pairs of value and text to choose from: the only ones of a ``choice``,
+    suggestions of a ``text``. A ``number`` is a whole number with buttons for less and more.
+    """
+
+    kind: Literal["text", "number", "choice"]
+    label: str
+    name: str
+    value: str = ""
+    hint: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskPage(Page):
+    """A question as a page of its own; the panel shows the same."""
+
+    template: ClassVar[str] = "actions/ask.html"
+
+    ask: Ask
+    inputs: tuple[Input, ...] = ()
+    status: int = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToastPage(Page):
+    """The answer to an action that htmx sent."""
+
+    template: ClassVar[str] = "actions/toast.html"
+
+    flash: Flash
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a question is about, and where it stands in the console.
+
+    ``link`` is its page, where the way back leads when nothing else is known.
+    """
+
+    nav: str
+    name: str
+    link: Link
+    crumbs: tuple[Crumb, ...] = field(default_factory=tuple)
+
+
+def ask_page(
+    ask: Ask, subject: Subject, *, inputs: Iterable[Input] = (), status: int = 200
+) -> AskPage:
+    """Make the page of a question."""
+    return AskPage(
+        title=f"{ask.verb}: {subject.name}",
+        nav=subject.nav,
+        crumbs=(*subject.crumbs, Crumb(ask.verb)),
+        ask=ask,
+        inputs=tuple(inputs),
+        status=status,
+    )
+
+
+def toast(flash: Flash) -> ToastPage:
+    """Make the answer that shows a message beside the page."""
+    return ToastPage(title=flash.text, nav="", flash=flash)
+
+
+def of_queue(queue: str) -> Subject:
+    """Ask about a queue."""
+    link = Link("queues.show", {"queue": queue})
+    crumbs = (Crumb("Queues", Link("queues.index")), Crumb(queue, link))
+    return Subject(nav="queues", name=queue, link=link, crumbs=crumbs)
+
+
+def of_job(jid: str) -> Subject:
+    """Ask about a job."""
+    link, name = Link("jobs.show", {"jid": jid}), short_jid(jid)
+    return Subject(nav="queues", name=name, link=link, crumbs=(Crumb(name, link),))
+
+
+def of_group(group: str) -> Subject:
+    """Ask about a group of failures."""
+    link = Link("failures.group", {"group": group})
+    crumbs = (Crumb("Failures", Link("failures.index")), Crumb(group, link))
+    return Subject(nav="failures", name=group, link=link, crumbs=crumbs)
+
+
+def of_failures() -> Subject:
+    """Ask about all failures."""
+    link = Link("failures.index")
+    crumbs = (Crumb("Failures", link),)
+    return Subject(nav="failures", name="all failures", link=link, crumbs=crumbs)
+
+
+def of_worker(worker: str) -> Subject:
+    """Ask about a worker."""
+    link = Link("workers.show", {"worker": worker})
+    crumbs = (Crumb("Workers", Link("workers.index")), Crumb(worker, link))
+    return Subject(nav="workers", name=worker, link=link, crumbs=crumbs)
+
+
+def of_ticked() -> Subject:
+    """Ask about jobs that were ticked in a list."""
+    return Subject(nav="queues", name="ticked jobs", link=Link("queues.index"))
+
+
+def about_queue(queue: str, *, verb: str, endpoint: str, consequence: str) -> AskPage:
+    """Ask whether to do something to a whole queue."""
+    question = Ask(
+        verb=verb,
+        count=1,
+        noun="queue",
+        question=f"{verb} the queue {queue}?",
+        link=Link(endpoint, {"queue": queue}),
+        consequences=(consequence,),
+        fields=(("expected", "1"),),
+    )
+    return ask_page(question, of_queue(queue))
+
+
+def forget_worker(worker: str, held: int) -> AskPage:
+    """Ask whether to take a worker that holds so many jobs off the list."""
+    holding = words.jobs(held)
+    question = Ask(
+        verb="Forget",
+        count=1,
+        noun="worker",
+        question=f"Forget the worker {worker}?",
+        link=Link("act.forget_worker", {"worker": worker}),
+        consequences=(
+            *((f"It holds {holding}, which stay locked until their locks end.",) if held else ()),
+            "A worker that still lives is listed again with its next sign of life.",
+        ),
+        fields=(("expected", "1"),),
+        danger=True,
+    )
+    return ask_page(question, of_worker(worker))

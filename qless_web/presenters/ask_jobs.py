@@ -1,0 +1,365 @@
+"""Questions about one job, and about jobs that were ticked."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from qless_web.formatting import short_jid
+from qless_web.presenters import ask_words as words
+from qless_web.presenters.ask import AskPage, Input, ask_page, of_job, of_ticked
+from qless_web.presenters.page import Ask, Crumb, Link
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from qless_core.records import Closure, Involved
+
+#: Jobs that a question names one by one.
+NAMED = 10
+
+#: Jobs that a question carries along, each with its state. Of more it carries the digest.
+CARRIED = 500
+
+#: Said wherever jobs go for good.
+FOR_GOOD = "Jobs and their data are gone for good: this cannot be undone."
+
+_RUNNING = frozenset({"running", "stalled"})
+
+
+def digest(jobs: Iterable[Involved]) -> str:
+    """Tell a set of jobs and their states from any other."""
+    lines = sorted(f"{job.jid}\0{job.state}" for job in jobs)
+    return hashlib.sha256("\n".join(lines).encode(errors="surrogateescape")).hexdigest()[:32]
+
+
+def job_name(job: Involved) -> str:
+    """Name a job as people see it: class, shortened jid."""
+    return f"{job.klass} {short_jid(job.jid)}".strip()
+
+
+def queue_input(queues: Sequence[str], value: str = "") -> Input:
+    """Ask for a queue, one that is known or a new one."""
+    return Input(
+        kind="text",
+        label="Queue",
+        name="queue",
+        value=value,
+        hint="One that is there, or a new one.",
+        options=tuple((name, "") for name in queues),
+    )
+
+
+# -- One job
+
+
+def simple(  # noqa: PLR0913 - the parts of a question, keyword-only
+    job: str,
+    jid: str,
+    *,
+    verb: str,
+    endpoint: str,
+    question: str = "",
+    consequences: tuple[str, ...] = (),
+    fields: tuple[tuple[str, str], ...] = (),
+    inputs: tuple[Input, ...] = (),
+    danger: bool = False,
+) -> AskPage:
+    """Ask one thing about one job.
+
+    Args:
+        job: how people see it.
+        jid: what it is called.
+        verb: what the button says.
+        endpoint: where the answer goes.
+        question: in a sentence; "<verb> <job>?" when not given.
+        consequences: what it does, a sentence each.
+        fields: what goes along.
+        inputs: what is to be filled in.
+        danger: whether it destroys.
+
+    """
+    asked = Ask(
+        verb=verb,
+        count=1,
+        question=question or f"{verb} {job}?",
+        link=Link(endpoint, {"jid": jid}),
+        consequences=consequences,
+        fields=(("expected", "1"), *fields),
+        danger=danger,
+    )
+    return ask_page(asked, of_job(jid), inputs=inputs)
+
+
+def nothing(verb: str, jid: str, endpoint: str, reason: str) -> AskPage:
+    """Say that there is nothing to do to a job, and why."""
+    asked = Ask(verb=verb, count=0, question=reason, link=Link(endpoint, {"jid": jid}))
+    return ask_page(asked, of_job(jid))
+
+
+def move(job: Involved | None, jid: str, queues: Sequence[str]) -> AskPage:
+    """Ask where to move a job; None is a recurring one."""
+    if job is None:
+        name, state = _name(job, jid), ""
+        consequences: tuple[str, ...] = (
+            "The jobs it makes from now on go there; those it has made stay.",
+        )
+    else:
+        name, state = job_name(job), job.state
+        consequences = tuple(_moving(job))
+    return simple(
+        name,
+        jid,
+        verb="Move",
+        endpoint="act.move_job",
+        question=f"Move {name} to which queue?",
+        consequences=consequences,
+        fields=(("state", state),),
+        inputs=(queue_input(queues, job.queue if job else ""),),
+    )
+
+
+def _moving(job: Involved) -> Iterable[str]:
+    if job.state in _RUNNING:
+        yield f"It is {job.state}: {job.worker or 'its worker'} loses it, and it runs again."
+    elif job.state == "complete":
+        yield "It is complete: it runs again."
+    elif job.state == "scheduled":
+        yield "It is scheduled: it runs there as soon as it can."
+    yield "Data, priority and tags stay as they are; retries are renewed."
+
+
+def _name(job: Involved | None, jid: str) -> str:
+    return f"the recurring job {short_jid(jid)}" if job is None else job_name(job)
+
+
+def priority(job: Involved | None, jid: str, now: float) -> AskPage:
+    """Ask for a priority; None is a recurring job."""
+    return simple(
+        _name(job, jid),
+        jid,
+        verb="Prioritise",
+        endpoint="act.set_priority",
+        question=f"Which priority for {_name(job, jid)}?",
+        inputs=(
+            Input(
+                kind="number",
+                label="Priority",
+                name="priority",
+                value=f"{now:g}",
+                hint="The higher, the sooner; among equals the first put goes first.",
+            ),
+        ),
+    )
+
+
+def tag(job: Involved | None, jid: str) -> AskPage:
+    """Ask for a tag to add; None is a recurring job."""
+    return simple(
+        _name(job, jid),
+        jid,
+        verb="Tag",
+        endpoint="act.add_tag",
+        question=f"Tag {_name(job, jid)} with what?",
+        inputs=(Input(kind="text", label="Tag", name="tag", hint="One tag, commas and all."),),
+    )
+
+
+def untag(job: Involved | None, jid: str, text: str) -> AskPage:
+    """Ask whether to remove a tag, or which; None is a recurring job."""
+    question = f"Remove the tag {text} from {_name(job, jid)}?" if text else ""
+    return simple(
+        _name(job, jid),
+        jid,
+        verb="Untag",
+        endpoint="act.remove_tag",
+        question=question,
+        fields=(("tag", text),) if text else (),
+        inputs=() if text else (Input(kind="text", label="Tag", name="tag"),),
+    )
+
+
+def time_out(job: Involved) -> AskPage:
+    """Ask whether to take the lock from a job's worker."""
+    return simple(
+        job_name(job),
+        job.jid,
+        verb="Time out",
+        endpoint="act.time_out_job",
+        consequences=(
+            f"{job.worker} loses it at once, whatever it has done so far.",
+            f"It is the next job that a worker takes from {job.queue}.",
+        ),
+        danger=True,
+    )
+
+
+def undepend(job: Involved, dependencies: Sequence[str], one: str) -> AskPage:
+    """Ask whether a job is to wait no longer; `one` names a single dependency, "" means all."""
+    what = short_jid(one) if one else f"the {words.jobs(len(dependencies))} it waits for"
+    asked = Ask(
+        verb="Undepend",
+        count=1 if one else len(dependencies),
+        question=f"Let {job_name(job)} wait no longer for {what}?",
+        link=Link("act.undepend_job", {"jid": job.jid}),
+        consequences=("A job that waits for nothing runs as soon as a worker takes it.",),
+        examples=tuple(
+            Crumb(jid, Link("jobs.show", {"jid": jid})) for jid in sorted(dependencies)[:NAMED]
+        ),
+        fields=(
+            ("expected", "1" if one else str(len(dependencies))),
+            *((("dependency", one),) if one else ()),
+        ),
+        danger=True,
+    )
+    return ask_page(asked, of_job(job.jid))
+
+
+def cancel(closure: Closure, jid: str) -> AskPage:
+    """Ask whether to cancel a job, with all jobs that wait for it."""
+    job = next(each for each in closure.jobs if each.jid == jid)
+    doomed = tuple(each for each in closure.jobs if each.state != "complete")
+    if job.state == "complete":
+        reason = f"{job_name(job)} is complete: there is nothing to cancel."
+        return nothing("Cancel", jid, "act.cancel_job", reason)
+    others = tuple(each for each in doomed if each.jid != jid)
+    question = f"Cancel {job_name(job)}?"
+    if others:
+        question = f"Cancel {job_name(job)} and the {words.jobs(len(others))} waiting for it?"
+    asked = Ask(
+        verb="Cancel",
+        count=len(doomed),
+        question=question,
+        link=Link("act.cancel_job", {"jid": jid}),
+        consequences=tuple(_canceling(doomed, others)),
+        examples=tuple(_examples(others)),
+        fields=(
+            ("expected", str(len(doomed))),
+            *_carried(doomed, (jid,)),
+            ("queue", job.queue),
+        ),
+        danger=True,
+    )
+    return ask_page(asked, of_job(jid))
+
+
+def cancel_recurring(jid: str, klass: str) -> AskPage:
+    """Ask whether to end a recurring job."""
+    asked = Ask(
+        verb="Cancel",
+        count=1,
+        noun="recurring job",
+        question=f"Cancel the recurring job {klass} {short_jid(jid)}?",
+        link=Link("act.cancel_job", {"jid": jid}),
+        consequences=("It makes no more jobs. Those it has made stay. This cannot be undone.",),
+        fields=(("expected", "1"), ("jids", jid), ("states", "recur")),
+        danger=True,
+    )
+    return ask_page(asked, of_job(jid))
+
+
+def _canceling(doomed: Sequence[Involved], others: Sequence[Involved]) -> Iterable[str]:
+    if others:
+        yield "Jobs that wait for a cancelled one would wait for ever, so they go with it."
+    workers = sorted({job.worker for job in doomed if job.state in _RUNNING and job.worker})
+    if workers:
+        named = ", ".join(workers[:3]) + (" and others" if len(workers) > 3 else "")  # noqa: PLR2004 - a line
+        running = sum(1 for job in doomed if job.state in _RUNNING)
+        subject = "It is" if len(doomed) == 1 else f"{running:,} {'is' if running == 1 else 'are'}"
+        yield f"{subject} running: {named} is told to stop."
+    yield (
+        "The job and its data are gone for good: this cannot be undone."
+        if len(doomed) == 1
+        else FOR_GOOD
+    )
+
+
+def _examples(jobs: Sequence[Involved]) -> Iterable[Crumb]:
+    for job in jobs[:NAMED]:
+        text = f"{job_name(job)} ({job.state} in {job.queue})"
+        yield Crumb(text, Link("jobs.show", {"jid": job.jid}))
+    if len(jobs) > NAMED:
+        yield Crumb(f"and {len(jobs) - NAMED:,} more")
+
+
+def _pairs(jobs: Iterable[Involved]) -> tuple[tuple[str, str], ...]:
+    """Give the fields that bring jobs back, each with the state it was shown in."""
+    pairs = ((("jids", job.jid), ("states", job.state)) for job in jobs)
+    return tuple(field for pair in pairs for field in pair)
+
+
+def _carried(doomed: Sequence[Involved], roots: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Give what brings jobs and all that wait for them back; of very many their digest."""
+    if len(doomed) <= CARRIED:
+        return _pairs(doomed)
+    return (("shown", digest(doomed)), *(("jids", jid) for jid in roots))
+
+
+# -- Jobs that were ticked
+
+
+def ticked(  # noqa: PLR0913 - the parts of a question, keyword-only
+    verb: str,
+    endpoint: str,
+    chosen: Sequence[Involved],
+    left: Mapping[str, int],
+    *,
+    question: str,
+    consequences: tuple[str, ...] = (),
+    fields: tuple[tuple[str, str], ...] = (),
+    carried: tuple[tuple[str, str], ...] = (),
+    inputs: tuple[Input, ...] = (),
+    danger: bool = False,
+) -> AskPage:
+    """Ask about several jobs.
+
+    Args:
+        verb: what the button says.
+        endpoint: where the answer goes.
+        chosen: the jobs that it would be done to.
+        left: how many others are left out, by reason.
+        question: in a sentence.
+        consequences: what it does, a sentence each.
+        fields: what goes along, beside the jobs.
+        carried: what brings the jobs back; by default each with its state.
+        inputs: what is to be filled in.
+        danger: whether it destroys.
+
+    """
+    out = words.left_out(left)
+    asked = Ask(
+        verb=verb,
+        count=len(chosen),
+        question=question if chosen else _none(left),
+        link=Link(endpoint),
+        left_out=(out,) if out else (),
+        consequences=consequences if chosen else (),
+        examples=tuple(_examples(chosen)),
+        fields=(("expected", str(len(chosen))), *(carried or _pairs(chosen)), *fields),
+        danger=danger,
+    )
+    return ask_page(asked, of_ticked(), inputs=inputs if chosen else ())
+
+
+def _none(left: Mapping[str, int]) -> str:
+    return "None of these jobs can." if left else "No job is ticked."
+
+
+def cancel_ticked(closure: Closure, jids: Sequence[str], group: str) -> AskPage:
+    """Ask whether to cancel ticked jobs, with all jobs that wait for them."""
+    doomed = tuple(job for job in closure.jobs if job.state != "complete")
+    others = tuple(job for job in doomed if job.jid not in set(jids))
+    left = {"gone": len(closure.missing), "complete": len(closure.jobs) - len(doomed)}
+    mine = len(doomed) - len(others)
+    waiting = f" and the {words.jobs(len(others))} waiting for them" if others else ""
+    return ticked(
+        "Cancel",
+        "act.cancel_jobs",
+        doomed,
+        {reason: number for reason, number in left.items() if number},
+        question=f"Cancel {words.jobs(mine)}{waiting}?",
+        consequences=tuple(_canceling(doomed, others)),
+        fields=(("group", group),) if group and not others else (),
+        carried=_carried(doomed, jids),
+        danger=True,
+    )

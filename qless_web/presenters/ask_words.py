@@ -1,0 +1,105 @@
+"""The sentences of questions and of reports: how many, which, and why some were left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from qless_web.formatting import short_jid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: For each reason that the script gives: of one, of several, and of one that is named.
+REASONS: dict[str, tuple[str, str, str]] = {
+    "gone": ("has gone", "have gone", "it has gone"),
+    "waiting": ("is waiting", "are waiting", "it is waiting already"),
+    "running": ("is running", "are running", "it is running now"),
+    "stalled": ("is stalled", "are stalled", "it is stalled now"),
+    "scheduled": ("is scheduled", "are scheduled", "it is scheduled now"),
+    "depends": ("waits for other jobs", "wait for other jobs", "it waits for other jobs"),
+    "failed": ("has failed", "have failed", "it has failed since"),
+    "complete": ("is complete", "are complete", "it is complete"),
+    "group": (
+        "has failed in another group",
+        "have failed in another group",
+        "it has failed in another group since",
+    ),
+    "dependents": (
+        "has other jobs waiting for it",
+        "have other jobs waiting for them",
+        "other jobs wait for it",
+    ),
+    "nowhere": (
+        "has no queue to go back to",
+        "have no queue to go back to",
+        "it is in no queue; move it to one",
+    ),
+}
+
+#: Names that a report lists one by one; the rest is counted.
+NAMED = 8
+
+
+def jobs(count: int) -> str:
+    """Count jobs in words.
+
+    >>> jobs(1), jobs(4812)
+    ('1 job', '4,812 jobs')
+    """
+    return "1 job" if count == 1 else f"{count:,} jobs"
+
+
+def why(reason: str) -> str:
+    """Say why one job was left out.
+
+    >>> why("running"), why("throttled")
+    ('it is running now', 'it is throttled now')
+    """
+    return REASONS[reason][2] if reason in REASONS else f"it is {reason} now"
+
+
+def left_out(reasons: Mapping[str, int], *, was: bool = False) -> str:
+    """Say how many are left out, and why; "" when none is.
+
+    >>> left_out({"running": 1, "gone": 2})
+    '3 are left out: 2 have gone, 1 is running.'
+    >>> left_out({"group": 1}, was=True), left_out({})
+    ('1 was left out: 1 has failed in another group.', '')
+    """
+    total = sum(reasons.values())
+    if not total:
+        return ""
+    parts = [
+        f"{count:,} {_of(reason, count)}"
+        for reason, count in sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
+    ]
+    verb = ("was" if total == 1 else "were") if was else ("is" if total == 1 else "are")
+    return f"{total:,} {verb} left out: {', '.join(parts)}."
+
+
+def _of(reason: str, count: int) -> str:
+    if reason in REASONS:
+        return REASONS[reason][0 if count == 1 else 1]
+    return f"{'is' if count == 1 else 'are'} {reason}"
+
+
+def tally(left: Mapping[str, str]) -> dict[str, int]:
+    """Count the reasons of jobs that were left out.
+
+    >>> tally({"a": "gone", "b": "gone"})
+    {'gone': 2}
+    """
+    return dict(Counter(left.values()))
+
+
+def named(left: Mapping[str, str]) -> tuple[str, ...]:
+    """Name the first of the jobs that were left out, each with its reason.
+
+    >>> named({"order-12": "running"})
+    ('order-12: it is running now',)
+    """
+    lines = [f"{short_jid(jid)}: {why(reason)}" for jid, reason in list(left.items())[:NAMED]]
+    if len(left) > NAMED:
+        lines.append(f"and {len(left) - NAMED:,} more")
+    return tuple(lines)
