@@ -51,7 +51,8 @@ def frame(scope: Scope, *, probe: bool) -> Read[FrameCounts]:
     if probe:
         calls += [attempt("evalsha", _NO_SUCH_SCRIPT, 0), attempt("info", "replication")]
     replies = yield calls
-    queues, paused, groups, tracked, tags, completed, (application, age) = replies[:7]
+    queues, paused, groups, tracked, tags, completed, options = replies[:7]
+    application, age = options or (None, None)
     groups = groups or ()
     since = scope.now - (number(age) or _MAX_WORKER_AGE)
     workers, *lengths = yield [

@@ -28,6 +28,8 @@ SLICE_S = 0.2
 #: The first and the longest pause, in seconds, between two attempts to reach a Redis that is
 #: gone; the longest also between two ticks while nobody looks.
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 5.0
+#: Seconds to rest after an error that nobody thought of, and between two lines about it.
+CONFUSED_S, COMPLAINT_EVERY_S = 1.0, 60.0
 
 
 class Feed:
@@ -50,13 +52,15 @@ class Feed:
         self._failed = 0
         self._deaf = 0
         self._listen_at = 0.0
+        self._complain_at = 0.0
         #: Ticks in a row that nobody looked at.
         self._alone = 0
 
     def soon(self) -> None:
         """Look around at once: there is a new browser, or the process ends."""
         self._tick_at = 0.0
-        self._bell.put(None)
+        if self._bell.empty():
+            self._bell.put(None)
 
     def run(self) -> None:
         """Feed the hub for as long as it wants to be fed."""
@@ -65,10 +69,17 @@ class Feed:
                 try:
                     self._step()
                 except Exception:
-                    log.exception("the live feed met an error it did not expect, and goes on")
-                    self._rest(1.0)
+                    self._complain()
+                    self._rest(CONFUSED_S)
         finally:
             self._subscription.close()
+
+    def _complain(self) -> None:
+        """Log the error at hand; if it comes each second, not each second."""
+        now = self._clock.monotonic()
+        if now >= self._complain_at:
+            self._complain_at = now + COMPLAINT_EVERY_S
+            log.exception("the live feed met an error it did not expect, and goes on")
 
     def _step(self) -> None:
         now = self._clock.monotonic()
