@@ -7,7 +7,7 @@ drawn as a gap, and no length is ever negative.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from qless_web.formatting import duration
@@ -246,5 +246,7 @@ def _detail(happened: Happening, *, known: bool) -> Node | None:
         return None
     if known or not happened.text:
         return tree(json.dumps(rest, ensure_ascii=False))
-    stored = tree(happened.text)
-    return stored.children[2] if len(stored.children) > 2 else None  # noqa: PLR2004 - [when, what, data]
+    stored = tree(happened.text, open_levels=3)
+    if len(stored.children) < 3:  # noqa: PLR2004 - [when, what, data]
+        return None
+    return replace(stored.children[2], key=None)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: Seconds without a sign of any worker after which a waiting job says so.
 QUIET_S = 180.0
 
-#: Seconds without a sign of its worker after which a running job says so.
+#: Seconds without a sign of its worker before which a running job says nothing of it.
 SILENT_S = 120.0
 
 
@@ -67,12 +67,19 @@ def _before(found: JobDetail) -> str:
 def _running(found: JobDetail, now: float) -> Why:
     row = found.row
     held = sentence("Worker ", worker(row.worker), " runs it; its lock ends ", coming(row.expires))
-    silent = found.worker_seen is not None and now - found.worker_seen > SILENT_S
-    if silent:
+    if _silent(found, now):
         return Why(
             (*held, *sentence(". It was last seen ", past(found.worker_seen), ".")), "warning"
         )
     return Why((*held, *sentence(" unless it sends a heartbeat.")))
+
+
+def _silent(found: JobDetail, now: float) -> bool:
+    """Say whether its worker should have sent a heartbeat by now: past half of the lock."""
+    if found.worker_seen is None or found.row.expires is None:
+        return False
+    unheard = now - found.worker_seen
+    return unheard > max(SILENT_S, found.row.expires - now)
 
 
 def _scheduled(found: JobDetail, _now: float) -> Why:
