@@ -22,6 +22,7 @@ from qless_core.errors import (
 from qless_core.job import Job, State
 from qless_core.queue import Queue
 from qless_core.recurring import RecurringJob
+from qless_core.worker.serial import SerialWorker
 
 __all__ = [  # noqa: RUF022  grouped by what they are for
     # Talking to a queue
@@ -31,6 +32,8 @@ __all__ = [  # noqa: RUF022  grouped by what they are for
     "Job",
     "RecurringJob",
     "State",
+    # Working
+    "SerialWorker",
     # What can go wrong
     "QlessError",
     "BadArgument",

@@ -251,9 +251,11 @@ class Commands:
         """
         return list(texts(self._list("tag", action, jid, *tags)))
 
-    def tag_get(self, tag: str, offset: int | None = None, count: int | None = None) -> JidPage:
-        """Read the jids that carry a tag (`tag get`)."""
-        reply = self._call("tag", "get", tag, *_given(offset), *_given(count))
+    def tag_get(
+        self, tag: str, offset: int = 0, count: int = 25, order: str | None = None
+    ) -> JidPage:
+        """Read the jids that carry a tag; `open-first` has those not complete first (`tag get`)."""
+        reply = self._call("tag", "get", tag, offset, count, *_given(order))
         return JidPage.from_reply(wire.reply_record(reply))
 
     def tag_top(self, offset: int | None = None, count: int | None = None) -> list[str]:
@@ -358,9 +360,12 @@ class Commands:
         tags: Sequence[str] | None = None,
         retries: int | None = None,
         backlog: int | None = None,
+        keep_next_run: bool = False,
     ) -> str:
         """Put a job of a class every so many seconds; answers the recurring job's jid."""
         options = _options(priority=priority, tags=_json(tags), retries=retries, backlog=backlog)
+        if keep_next_run:
+            options += ["keep-next-run", 1]
         timing = ("interval", interval_s, offset_s)
         return text(self._call("recur", queue, jid, klass, data, *timing, *options))
 

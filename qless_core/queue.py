@@ -127,6 +127,7 @@ class Queue:
         tags: Iterable[str] | None = None,
         retries: int | None = None,
         backlog: int | None = None,
+        keep_next_run: bool = False,
         jid: str | None = None,
     ) -> str:
         """Put a job of a class again and again.
@@ -140,6 +141,8 @@ class Queue:
             tags: of each job.
             retries: of each job; 0 when not given.
             backlog: how many missed jobs are made up for; all when 0 or not given.
+            keep_next_run: leave the next run where it is when the recurring job is there already,
+                for an application that does this at every start.
             jid: what to call it; a recurring job that has this jid is changed.
 
         Returns:
@@ -160,6 +163,7 @@ class Queue:
             tags=texts_of("tags", tags),
             retries=retries,
             backlog=backlog,
+            keep_next_run=keep_next_run,
         )
 
     # Jobs out

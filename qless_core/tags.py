@@ -23,6 +23,17 @@ class Tags:
         """List the tags used more than once, most used first."""
         return self._client.commands.tag_top(offset, count)
 
-    def jids(self, tag: str, offset: int = 0, count: int = 25) -> JidPage:
-        """List the jids that carry a tag, and say how many there are."""
-        return self._client.commands.tag_get(tag, offset, count)
+    def jids(
+        self, tag: str, offset: int = 0, count: int = 25, *, open_first: bool = False
+    ) -> JidPage:
+        """List the jids that carry a tag, and say how many there are.
+
+        Args:
+            tag: the tag.
+            offset: how many to skip.
+            count: how many to list.
+            open_first: list jobs that are not complete before those that are.
+
+        """
+        order = "open-first" if open_first else None
+        return self._client.commands.tag_get(tag, offset, count, order)

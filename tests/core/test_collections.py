@@ -73,6 +73,16 @@ def test_jobs_are_found_by_their_tags_in_pages(client, queue, clock):
     assert client.tags.jids("nothing").jids == ()
 
 
+def test_jobs_that_are_not_complete_can_be_listed_first(client, queue, clock):
+    for name in "abc":
+        queue.put("Job", {}, jid=name, tags=["t"])
+        clock.advance(1)
+    queue.pop().complete()
+
+    assert client.tags.jids("t").jids == ("a", "b", "c")
+    assert client.tags.jids("t", open_first=True).jids == ("b", "c", "a")
+
+
 def test_workers_are_known_from_what_they_hold(client, server, queue, clock):
     for name in "ab":
         queue.put("Job", {}, jid=name)

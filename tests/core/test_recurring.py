@@ -67,6 +67,18 @@ def test_missed_ones_are_made_up_for_as_far_as_the_backlog_says(queue, clock):
     assert len([jid for jid in jids if jid.startswith("few-")]) <= 3
 
 
+def test_an_application_may_say_it_at_every_start(client, queue, clock):
+    for keep in (True, False):
+        queue.recur("Job", {}, 60, offset=60, jid=f"keep-{keep}")
+    clock.advance(50)
+    for keep in (True, False):
+        queue.recur("Job", {"n": 2}, 60, offset=60, jid=f"keep-{keep}", keep_next_run=keep)
+    clock.advance(10)
+
+    assert [job.jid for job in queue.pop(5)] == ["keep-True-1"]
+    assert client.jobs["keep-True"].data == {"n": 2}
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
