@@ -16,7 +16,7 @@ from qless_web.live.watch import Watch
 if TYPE_CHECKING:
     from qless_core.client import Client
     from qless_core.clock import Clock
-    from qless_core.events import Subscription
+    from qless_core.subscription import Subscription
     from qless_web.live.hub import Hub
 
 log = logging.getLogger("qless.web.live")
@@ -68,18 +68,18 @@ class Feed:
             while self._hub.goes_on():
                 try:
                     self._step()
-                except Exception:
-                    self._complain()
+                except Exception as error:  # noqa: BLE001  the feed must outlive whatever it is fed
+                    self._complain(error)
                     self._rest(CONFUSED_S)
         finally:
             self._subscription.close()
 
-    def _complain(self) -> None:
-        """Log the error at hand; if it comes each second, not each second."""
+    def _complain(self, error: Exception) -> None:
+        """Log an error; one that comes each second, once a minute."""
         now = self._clock.monotonic()
         if now >= self._complain_at:
             self._complain_at = now + COMPLAINT_EVERY_S
-            log.exception("the live feed met an error it did not expect, and goes on")
+            log.error("the live feed met what it did not expect, and goes on", exc_info=error)
 
     def _step(self) -> None:
         now = self._clock.monotonic()
