@@ -30,7 +30,8 @@ def _look(group: str) -> tuple[dict[str, int], Sequence[str]]:
 
 def _snapshot(form: Form) -> tuple[int | None, str]:
     """Give how many the group listed when it was shown, and the newest of them."""
-    return form.whole("shown"), form.get("newest")
+    newest = form.targets("newest")
+    return form.whole("shown"), newest[0][0] if newest else ""
 
 
 def _tell(reports: Iterator[Report], group: str, done: str, form: Form, again: Link) -> Outcome:
@@ -129,13 +130,13 @@ def unfail_all(form: Form) -> Outcome:
 
 def _groups(form: Form) -> list[tuple[str, int]]:
     """Give the groups that were shown and how many jobs each had; all groups where none was."""
-    groups, counts = form.all("groups"), form.all("counts")
+    groups = form.targets()
     if not groups:
         return list(current().client.failures.groups.items())
-    if len(groups) != len(counts) or not all(each.isdecimal() for each in counts):
+    if not all(number.isdecimal() for _, number in groups):
         problem = "Every group must come with its number; nothing was done."
         raise BadArgument(problem)
-    return [(group, int(number)) for group, number in zip(groups, counts, strict=True)]
+    return [(group, int(number)) for group, number in groups]
 
 
 def _every_group(groups: Sequence[tuple[str, int]]) -> Iterator[Report]:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from qless_core.errors import BadArgument
+from qless_web.formatting import untilde
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 HIGHEST_PRIORITY = 1_000_000
 
 _LONGEST_NUMBER = 12
+
+
+def bare_lines(text: str) -> str:
+    """Give a text with the ends of its lines as jobs have them: browsers send CR LF for each."""
+    return text.replace("\r\n", "\n")
 
 
 class Form:
@@ -62,6 +68,19 @@ class Form:
         if not re.fullmatch(r"-?[0-9]+", digits) or len(digits) > _LONGEST_NUMBER:
             return None
         return int(digits)
+
+    def targets(self, name: str = "targets") -> list[tuple[str, str]]:
+        """Give names with what was shown beside each, as `ask_jobs.target` wrote them.
+
+        Raises:
+            BadArgument: a value is no such pair.
+
+        """
+        found = [value.rpartition(":") for value in self.all(name)]
+        if any(not colon for _, colon, _ in found):
+            problem = f"The field “{name}” is not as this console wrote it; nothing was done."
+            raise BadArgument(problem)
+        return [(untilde(written), shown) for written, _, shown in found]
 
     def priority(self) -> int:
         """Give the field `priority`.

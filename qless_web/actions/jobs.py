@@ -13,6 +13,7 @@ from qless_core.errors import (
 )
 from qless_web.actions import targets
 from qless_web.actions.action import action
+from qless_web.actions.form import bare_lines
 from qless_web.actions.outcome import Outcome, status_of
 from qless_web.console import current
 from qless_web.formatting import short_jid
@@ -106,16 +107,13 @@ def _ask_cancel(_form: Form, jid: str) -> AskPage:
 def cancel_job(form: Form, jid: str) -> Outcome:
     """Remove a job for good, with those that wait for it where they were shown."""
     commands = current().client.commands
-    queue = form.get("queue")
     page = Link("jobs.show", {"jid": jid})
-    home = Link("queues.show", {"queue": queue}) if queue else Link("queues.index")
-    closure = commands.bulk_closure(jid)
-    if closure.missing:
-        if commands.recur_get(jid) is None:
-            raise JobNotFound(jid)
+    found = targets.one_or_recurring(jid)
+    if found is None:
         commands.unrecur(jid)
         text = f"Cancelled the recurring job {short_jid(jid)}."
-        return Outcome(text=text, done=(jid,), gone=page, home=home)
+        return Outcome(text=text, done=(jid,), gone=page, home=Link("queues.index"))
+    home = Link("queues.show", {"queue": found.queue}) if found.queue else Link("queues.index")
     report = commands.bulk_cancel("", targets.shown(form, (jid,)))
     if jid in report.left and len(report.left) == 1 and not report.done:
         return _one(jid, report, "")
@@ -216,11 +214,12 @@ def _ask_untag(form: Form, jid: str) -> AskPage:
 def remove_tag(form: Form, jid: str) -> Outcome:
     """Remove tags from a job, or from those that a recurring job makes."""
     tags = form.tags()
+    tags = tuple(dict.fromkeys((*tags, *map(bare_lines, tags))))
     commands = current().client.commands
     now = _either(
         jid, lambda: commands.tag("remove", jid, *tags), lambda: commands.recur_untag(jid, *tags)
     )
-    text = f"Removed {', '.join(tags)} from {short_jid(jid)}."
+    text = f"Removed {', '.join(form.tags())} from {short_jid(jid)}."
     return Outcome(text=text, done=(jid,), answer=now)
 
 
@@ -295,6 +294,8 @@ def _waits_for(jid: str, dependency: str) -> tuple[Involved, tuple[str, ...]]:
     if record.state != "depends":
         raise NotWaitingOnDependencies(jid, record.state)
     if dependency and dependency not in record.dependencies:
+        dependency = bare_lines(dependency)
+    if dependency and dependency not in record.dependencies:
         sentence = f"Job {jid} does not wait for {dependency} (any more)"
         raise NotWaitingOnDependencies(jid, record.state, sentence)
     meant = (dependency,) if dependency else tuple(record.dependencies)
@@ -317,6 +318,6 @@ def undepend_job(form: Form, jid: str) -> Outcome:
     """Let a job wait no longer for another one, or, where none is named, for none at all."""
     dependency = form.get("dependency")
     _, meant = _waits_for(jid, dependency)
-    current().client.commands.depends(jid, "off", *([dependency] if dependency else meant))
+    current().client.commands.depends(jid, "off", *meant)
     others = short_jid(dependency) if dependency else words.jobs(len(meant))
     return Outcome(text=f"{short_jid(jid)} no longer waits for {others}.", done=(jid,))

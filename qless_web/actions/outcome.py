@@ -50,7 +50,8 @@ class Outcome:
     @property
     def flash(self) -> Flash:
         """The message for the user."""
-        return Flash(self.text, self.tone, details=words.named(self.left))
+        several = len(self.done) + len(self.left) > 1
+        return Flash(self.text, self.tone, details=words.named(self.left) if several else ())
 
     def unfinished(self, again: Link) -> Outcome:
         """Tell the same, and that time was up before the end."""

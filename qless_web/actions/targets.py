@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qless_core.errors import BadArgument, JobNotFound
+from qless_core.errors import JobNotFound
 from qless_core.records import Report
 from qless_web.actions.action import AskAgain
+from qless_web.actions.form import bare_lines
 from qless_web.console import current
 from qless_web.presenters import ask_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qless_core.records import Involved
+    from qless_core.records import Closure, Involved
     from qless_web.actions.form import Form
 
 _RUNNING = frozenset({"running", "stalled"})
@@ -57,9 +58,32 @@ def priority(jid: str) -> float:
     return found.priority if found else 0
 
 
+def ticked(form: Form) -> tuple[Closure, list[str]]:
+    """Look at the jobs that were ticked.
+
+    Browsers send every end of a line as CR LF, also in a jid that has a bare LF.
+
+    Returns:
+        The jobs with all that wait for them, and the jids that were ticked, as they are.
+
+    """
+    jids = list(dict.fromkeys(form.all("jids")))
+    commands = current().client.commands
+    bare = {jid: bare_lines(jid) for jid in jids if "\r\n" in jid}
+    if bare:
+        there = {job.jid for job in commands.bulk_closure(*bare, *bare.values()).jobs}
+        jids = [bare[jid] if jid in bare and jid not in there else jid for jid in jids]
+    return commands.bulk_closure(*jids), jids
+
+
 def untouched(jid: str, state: str) -> Report:
     """Report that a job was left alone for the state it is in."""
     return Report((), {jid: state})
+
+
+def named(form: Form) -> list[tuple[str, str]]:
+    """Give the jobs of a form, each with the state it was shown in; "" where nobody looked."""
+    return form.targets() or [(jid, "") for jid in form.all("jids")]
 
 
 def shown(form: Form, roots: Sequence[str]) -> list[tuple[str, str]]:
@@ -67,22 +91,19 @@ def shown(form: Form, roots: Sequence[str]) -> list[tuple[str, str]]:
 
     Args:
         form: brings the jobs and their states back, or, for very many, their digest.
-        roots: the jobs that were chosen; with all that wait for them they are what was shown.
+        roots: the jobs that were chosen, where the form brings none; with all that wait for them
+            they are what was shown.
 
     Raises:
         AskAgain: what would be done now is not what was shown.
-        BadArgument: the form contradicts itself.
+        BadArgument: the form is not as a question of ours wrote it.
 
     """
-    jids, states = form.all("jids"), form.all("states")
-    if states:
-        if len(jids) != len(states):
-            problem = "Every job must come with its state; nothing was done."
-            raise BadArgument(problem)
-        return [(jid, wanted(state)) for jid, state in zip(jids, states, strict=True)]
-    jobs = current().client.commands.bulk_closure(*roots).jobs
+    told, digest = form.targets(), form.get("shown")
+    if told and not digest:
+        return [(jid, wanted(state)) for jid, state in told]
+    jobs = current().client.commands.bulk_closure(*([jid for jid, _ in told] or roots)).jobs
     doomed = [job for job in jobs if job.state != "complete"]
-    digest = form.get("shown")
     same = digest == ask_jobs.digest(doomed) if digest else form.whole("expected") == len(doomed)
     if not same:
         problem = "What would be cancelled has changed since you looked; nothing was done."

@@ -18,15 +18,17 @@ if TYPE_CHECKING:
     from qless_web.actions.form import Form
     from qless_web.presenters.ask import AskPage
 
+#: States that jobs are moved from where it is not said which they were shown in.
+AT_REST = "waiting,scheduled,depends,failed,complete"
+
 #: What may not be moved among others: a worker is at it.
 _HELD = frozenset({"running", "stalled"})
 
 
 def _look(form: Form) -> tuple[list[Involved], Counter[str]]:
     """Give the ticked jobs that are there, and count those that have gone."""
-    jids = dict.fromkeys(form.all("jids"))
-    closure = current().client.commands.bulk_closure(*jids)
-    found = [job for job in closure.jobs if job.jid in jids]
+    closure, jids = targets.ticked(form)
+    found = [job for job in closure.jobs if job.jid in set(jids)]
     return found, Counter({"gone": len(closure.missing)} if closure.missing else {})
 
 
@@ -55,7 +57,7 @@ def _ask_retry(form: Form) -> AskPage:
 @action("retry_jobs", "/ticked/retry", subject=ask.of_ticked, ask=_ask_retry, confirms=True)
 def retry_jobs(form: Form) -> Outcome:
     """Put the ticked jobs that are still failed back to work, each in its own queue."""
-    jobs = [(jid, "failed") for jid in form.all("jids")]
+    jobs = [(jid, "failed") for jid, _ in targets.named(form)]
     return about("Retried", current().client.commands.bulk_move(form.get("group"), "", jobs))
 
 
@@ -83,7 +85,7 @@ def _ask_move(form: Form) -> AskPage:
 def move_jobs(form: Form) -> Outcome:
     """Put the ticked jobs that are as they were shown to work in one queue."""
     queue = form.text("queue", "where the jobs are to go")
-    jobs = targets.shown(form, form.all("jids"))
+    jobs = [(jid, targets.wanted(state) or AT_REST) for jid, state in targets.named(form)]
     report = current().client.commands.bulk_move(form.get("group"), queue, jobs)
     return about(f"Moved to {queue}:", report)
 
@@ -92,8 +94,7 @@ def move_jobs(form: Form) -> Outcome:
 
 
 def _ask_cancel(form: Form) -> AskPage:
-    jids = tuple(dict.fromkeys(form.all("jids")))
-    closure = current().client.commands.bulk_closure(*jids)
+    closure, jids = targets.ticked(form)
     return ask_jobs.cancel_ticked(closure, jids, form.get("group"))
 
 

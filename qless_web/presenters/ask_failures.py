@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qless_web.formatting import short_jid
 from qless_web.presenters import ask_words as words
 from qless_web.presenters.ask import AskPage, ask_page, of_failures, of_group
-from qless_web.presenters.ask_jobs import FOR_GOOD, queue_input
+from qless_web.presenters.ask_jobs import FOR_GOOD, queue_input, target
 from qless_web.presenters.page import Ask, Crumb, Link
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _ask(  # noqa: PLR0913 - the parts of a question, keyword-only
         fields=(
             ("expected", str(count)),
             ("shown", str(listed)),
-            ("newest", newest[0] if newest else ""),
+            *((("newest", target(newest[0], "")),) if newest else ()),
         ),
         danger=danger,
     )
@@ -140,11 +140,7 @@ def unfail_all(groups: Mapping[str, int]) -> AskPage:
         ),
         fields=(
             ("expected", str(count)),
-            *(
-                field
-                for group, number in covered
-                for field in (("groups", group), ("counts", str(number)))
-            ),
+            *(("targets", target(group, number)) for group, number in covered),
         ),
     )
     return ask_page(asked, of_failures())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from qless_web.formatting import short_jid
+from qless_web.formatting import Whole, short_jid, tilde
 from qless_web.presenters import ask_words as words
 from qless_web.presenters.ask import AskPage, Input, ask_page, of_job, of_ticked
 from qless_web.presenters.page import Ask, Crumb, Link
@@ -31,6 +31,17 @@ def digest(jobs: Iterable[Involved]) -> str:
     """Tell a set of jobs and their states from any other."""
     lines = sorted(f"{job.jid}\0{job.state}" for job in jobs)
     return hashlib.sha256("\n".join(lines).encode(errors="surrogateescape")).hexdigest()[:32]
+
+
+def target(name: str, shown: str | int) -> str:
+    r"""Write a name, and what was shown beside it, as a field that browsers leave as it is.
+
+    They change the ends of lines, and can say no bytes that are not UTF-8.
+
+    >>> target("a\nb", "failed"), target("ü", 3)
+    ('a~0Ab:failed', '~C3~BC:3')
+    """
+    return f"{tilde(Whole(name))}:{shown}"
 
 
 def job_name(job: Involved) -> str:
@@ -236,7 +247,6 @@ def cancel(closure: Closure, jid: str) -> AskPage:
         fields=(
             ("expected", str(len(doomed))),
             *_carried(doomed, (jid,)),
-            ("queue", job.queue),
         ),
         danger=True,
     )
@@ -252,7 +262,7 @@ def cancel_recurring(jid: str, klass: str) -> AskPage:
         question=f"Cancel the recurring job {klass} {short_jid(jid)}?",
         link=Link("act.cancel_job", {"jid": jid}),
         consequences=("It makes no more jobs. Those it has made stay. This cannot be undone.",),
-        fields=(("expected", "1"), ("jids", jid), ("states", "recur")),
+        fields=(("expected", "1"),),
         danger=True,
     )
     return ask_page(asked, of_job(jid))
@@ -282,17 +292,16 @@ def _examples(jobs: Sequence[Involved]) -> Iterable[Crumb]:
         yield Crumb(f"and {len(jobs) - NAMED:,} more")
 
 
-def _pairs(jobs: Iterable[Involved]) -> tuple[tuple[str, str], ...]:
+def _targets(jobs: Iterable[Involved]) -> tuple[tuple[str, str], ...]:
     """Give the fields that bring jobs back, each with the state it was shown in."""
-    pairs = ((("jids", job.jid), ("states", job.state)) for job in jobs)
-    return tuple(field for pair in pairs for field in pair)
+    return tuple(("targets", target(job.jid, job.state)) for job in jobs)
 
 
 def _carried(doomed: Sequence[Involved], roots: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Give what brings jobs and all that wait for them back; of very many their digest."""
     if len(doomed) <= CARRIED:
-        return _pairs(doomed)
-    return (("shown", digest(doomed)), *(("jids", jid) for jid in roots))
+        return _targets(doomed)
+    return (("shown", digest(doomed)), *(("targets", target(jid, "")) for jid in roots))
 
 
 # -- Jobs that were ticked
@@ -335,7 +344,7 @@ def ticked(  # noqa: PLR0913 - the parts of a question, keyword-only
         left_out=(out,) if out else (),
         consequences=consequences if chosen else (),
         examples=tuple(_examples(chosen)),
-        fields=(("expected", str(len(chosen))), *(carried or _pairs(chosen)), *fields),
+        fields=(("expected", str(len(chosen))), *(carried or _targets(chosen)), *fields),
         danger=danger,
     )
     return ask_page(asked, of_ticked(), inputs=inputs if chosen else ())

@@ -64,17 +64,21 @@ def left_out(reasons: Mapping[str, int], *, was: bool = False) -> str:
 
     >>> left_out({"running": 1, "gone": 2})
     '3 are left out: 2 have gone, 1 is running.'
-    >>> left_out({"group": 1}, was=True), left_out({})
-    ('1 was left out: 1 has failed in another group.', '')
+    >>> left_out({"group": 1}, was=True), left_out({"gone": 2}), left_out({})
+    ('1 was left out: it has failed in another group.', '2 are left out: they have gone.', '')
     """
     total = sum(reasons.values())
     if not total:
         return ""
+    verb = ("was" if total == 1 else "were") if was else ("is" if total == 1 else "are")
+    if len(reasons) == 1:
+        (reason,) = reasons
+        them = "it" if total == 1 else "they"
+        return f"{total:,} {verb} left out: {them} {_of(reason, total)}."
     parts = [
         f"{count:,} {_of(reason, count)}"
         for reason, count in sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
     ]
-    verb = ("was" if total == 1 else "were") if was else ("is" if total == 1 else "are")
     return f"{total:,} {verb} left out: {', '.join(parts)}."
 
 
