@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from qless_web.formatting import head
+from qless_web.formatting import LONGEST, Whole, head, tilde
 from qless_web.presenters import jobs, named, paging
 from qless_web.presenters.page import Action, Crumb, EmptyState, Link, Page, Pager, pager
 
@@ -135,6 +135,8 @@ class GroupPage(Page):
         newest: when the newest of this page failed, epoch seconds.
         actions: what can be done to all of them.
         verbs: what can be done to ticked ones.
+        ticked_in: the group, for what is done to ticked ones to check; "" when its name is too
+            long to go along in an address.
         empty: what to show where there are no rows.
 
     """
@@ -150,6 +152,7 @@ class GroupPage(Page):
     newest: float | None
     actions: tuple[Action, ...]
     verbs: tuple[jobs.TickedVerb, ...]
+    ticked_in: str
     empty: EmptyState | None
 
 
@@ -171,6 +174,7 @@ def group_page(group: str, found: Listing[Snapshot], failed: int, number: int) -
         newest=found.rows[0].failed_at if found.rows and number == 1 else None,
         actions=group_actions(group) if found.total else (),
         verbs=jobs.ticked_verbs("failed"),
+        ticked_in=group if len(tilde(Whole(group))) <= LONGEST else "",
         empty=paging.beyond(pages, number) or (None if found.total else _EMPTY),
     )
 

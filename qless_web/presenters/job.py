@@ -329,8 +329,8 @@ def _related(
 def _undepend(jid: str, dependency: str) -> Action:
     return Action(
         text="Undepend",
-        link=Link("act.undepend_job", {"jid": jid}),
-        fields=(("dependency", dependency),),
+        link=Link("act.undepend_job", {"jid": jid, "dependency": dependency}),
+        asks=True,
     )
 
 
