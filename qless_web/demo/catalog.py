@@ -169,7 +169,7 @@ Traceback (most recent call last):
 requests.exceptions.HTTPError: 502 Server Error: Bad Gateway for url: \
 https://hooks.partner-{partner}.example/orders?order={order}
 """,  # noqa: E501 - a line of a traceback is as long as it is
-        38,
+        30,
     ),
     Trouble(
         "mail",

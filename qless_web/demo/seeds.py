@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 #: How far back history goes, in seconds.
 PAST_S = 2 * 86_400.0
 #: How many jobs have run well before the shop opens.
-DONE = 140
+DONE = 90
 #: How many have used up their retries.
 EXHAUSTED = 5
 #: What part of them carries a special tag, and what part of the good ones took two attempts.
@@ -211,13 +211,13 @@ class _Present:
     def arrange(self) -> None:
         """Put one of everything in its place."""
         running = self._run()
-        self._abandon()
+        taken = self._abandon()
         self._schedule()
         self._wait()
         self._make_depend(running)
         self._recur()
         self._pause()
-        self._track(running)
+        self._track(running[0], taken)
 
     def _run(self) -> list[str]:
         """Leave exports running: their lock is long, and nobody hurries them."""
@@ -235,7 +235,7 @@ class _Present:
         self._hands.then.moment = self._hands.now
         return jobs
 
-    def _abandon(self) -> None:
+    def _abandon(self) -> str:
         """Leave videos to a worker that went away, and one taken from it by hand."""
         queue = self._queues["video"]
         self._hands.then.moment = self._hands.now - 760
@@ -246,6 +246,7 @@ class _Present:
         self._hands.then.moment = self._hands.now - 640
         jobs[0].timeout()
         self._hands.then.moment = self._hands.now
+        return jobs[0].jid
 
     def _schedule(self) -> None:
         for number in range(12):
@@ -307,16 +308,14 @@ class _Present:
             )
         self._queues["newsletter"].pause()
 
-    def _track(self, running: list[str]) -> None:
+    def _track(self, *jids: str) -> None:
         """Track a job in each of several states."""
         jobs = self._hands.anyone.jobs
-        jids = [
-            running[0],
+        more = [
             *jobs.complete(0, 1),
             *[job.jid for job in jobs.failed("payments-CardDeclined", 0, 1).jobs],
             *self._queues["mail"].jobs.scheduled(0, 1),
             *self._queues["nightly"].jobs.depends(0, 1),
-            *self._queues["video"].jobs.stalled(0, 1),
         ]
-        for jid in jids:
+        for jid in (*jids, *more):
             self._hands.anyone.track(jid)
