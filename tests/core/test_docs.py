@@ -1,0 +1,104 @@
+"""The documentation of the core is true: it runs, and it leaves nothing out."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import qless_core
+from qless_core import cli
+from qless_core.config import Config
+from qless_core.failures import Failures
+from qless_core.jobs import Jobs
+from qless_core.options import OPTIONS
+from qless_core.queue import Queue, QueueJobs, Queues
+from qless_core.stats import QueueStats
+from qless_core.tags import Tags
+from qless_core.worker_registry import Workers
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def blocks(page, language):
+    return re.findall(
+        rf"^```{language}\n(.*?)^```", (DOCS / page).read_text(), re.MULTILINE | re.DOTALL
+    )
+
+
+def words(page):
+    return set(re.findall(r"\w+(?:-\w+)*", (DOCS / page).read_text()))
+
+
+def test_the_tutorial_runs(server, redis, tmp_path, monkeypatch):  # noqa: ARG001  it empties the server
+    monkeypatch.setenv("REDIS_URL", server.url)
+    monkeypatch.syspath_prepend(tmp_path)
+    (module,) = blocks("tutorial/first-queue.md", "python")
+    (tmp_path / "shop_jobs.py").write_text(module)
+    session = "\n".join(blocks("tutorial/first-queue.md", "pycon"))
+    examples = doctest.DocTestParser().get_doctest(session, {}, "tutorial", None, 0)
+
+    result = doctest.DocTestRunner().run(examples, out=sys.stderr.write)
+
+    assert (result.failed, result.attempted > 20) == (0, True)
+
+
+def public_names(kind):
+    return {name for name, _ in inspect.getmembers(kind) if not name.startswith(("_", "from_"))}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        qless_core.Client,
+        qless_core.Clock,
+        qless_core.Job,
+        qless_core.RecurringJob,
+        qless_core.SerialWorker,
+        Queue,
+        QueueJobs,
+        Queues,
+        QueueStats,
+        Jobs,
+        Failures,
+        Tags,
+        Workers,
+    ],
+)
+def test_every_public_name_is_in_the_reference(kind):
+    assert public_names(kind) - words("reference/python-api.md") == set()
+
+
+def test_what_the_package_exports_is_in_the_reference():
+    known = words("reference/python-api.md") | words("reference/errors.md")
+
+    assert set(qless_core.__all__) - known == set()
+    assert {name for name in vars(Config) if not name.startswith("_")} - known <= {"clear"}
+
+
+def test_every_option_is_in_the_reference_with_its_default_and_unit():
+    rows = dict(
+        re.findall(
+            r"^\| `([^`]+)` \| (.*?) \|", (DOCS / "reference/options.md").read_text(), re.MULTILINE
+        )
+    )
+
+    assert [*rows] == [option.name for option in OPTIONS]
+    for option in OPTIONS:
+        shown = rows[option.name].strip("`")
+        assert shown == ("none" if option.default is None else str(option.default))
+
+
+def test_every_command_of_the_command_line_is_in_the_reference(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    commands = set(re.findall(r"^    (\w+)  ", capsys.readouterr().out, re.MULTILINE))
+
+    rows = re.findall(r"^\| `(\w+)", (DOCS / "reference/qless-cli.md").read_text(), re.MULTILINE)
+
+    assert {"put", "work", "lua"} <= commands
+    assert commands - set(rows) == set()
