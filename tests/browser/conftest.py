@@ -1,0 +1,53 @@
+"""A real Chromium before a console that runs in this process, on the private server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+from werkzeug.serving import make_server
+
+from qless_web import create_app
+from qless_web.console import EXTENSION
+
+#: Where browsers are found that are on no PATH.
+MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
+
+
+def chromium() -> str | None:
+    """Find a browser that is installed; without one Playwright's own is used."""
+    found = [os.environ.get("QLESS_CHROMIUM"), *(shutil.which(name) for name in NAMES), MAC]
+    return next((path for path in found if path and Path(path).exists()), None)
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args):
+    path = chromium()
+    launch = {**browser_type_launch_args, "args": list(FLAGS)}
+    return {**launch, "executable_path": path} if path else launch
+
+
+@pytest.fixture(scope="session")
+def base_url():
+    """Say that each test has a console of its own; the plugin's fixture warns under pytest 9."""
+    return ""
+
+
+@pytest.fixture
+def console(client):
+    """Serve a console; the address of its first page."""
+    app = create_app(client)
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    app.extensions[EXTENSION].hub.close()
+    server.shutdown()
+    server.server_close()
+    thread.join(5)
