@@ -1,0 +1,279 @@
+"""Work on many jobs in one call: each is looked at in the moment of acting."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def fail(lua, now, *jids, group="g", queue="q", message="boom"):
+    """Put jobs, run them and let them fail, the first named the oldest failure."""
+    for jid in jids:
+        lua.put(now, jid, queue=queue)
+        assert lua.popped(now, queue=queue) == [jid]
+        lua("fail", now, jid, "w", group, message)
+
+
+def failed_statistic(lua, queue="q", date=0):
+    return lua.json("stats", date, queue, date)["failed"]
+
+
+def move(lua, now, group, queue, *pairs):
+    return lua.json("bulk.move", now, group, queue, *(part for pair in pairs for part in pair))
+
+
+def cancel(lua, now, group, *pairs):
+    return lua.json("bulk.cancel", now, group, *(part for pair in pairs for part in pair))
+
+
+def test_failed_jobs_go_back_to_their_own_queues_with_their_retries(lua):
+    fail(lua, 10, "a", queue="qa")
+    fail(lua, 11, "b", queue="qb")
+
+    report = move(lua, 20, "g", "", ("a", "failed"), ("b", "failed"))
+
+    assert report == {"done": ["a", "b"], "left": {}}
+    assert (lua.job("a")["state"], lua.job("a")["queue"]) == ("waiting", "qa")
+    assert (lua.job("b")["state"], lua.job("b")["queue"]) == ("waiting", "qb")
+    assert lua.job("a")["remaining"] == lua.job("a")["retries"]
+    assert lua.json("failed", 20) == {}
+    assert lua.popped(21, queue="qa") == ["a"]
+
+
+def test_data_priority_and_tags_stay_as_they_are(lua):
+    data = '{"list":[],"big":12345678901234567890}'
+    lua.put(10, "a", "priority", 7, "tags", '["x"]', data=data)
+    lua.pop(10)
+    lua("fail", 10, "a", "w", "g", "boom")
+
+    move(lua, 20, "g", "", ("a", "failed"))
+
+    job = lua.job("a")
+    assert (job["data"], job["priority"], job["tags"]) == (data, 7, ["x"])
+    assert job["failure"]["message"] == "boom"
+    assert job["history"][-1] == {"what": "put", "when": 20, "q": "q"}
+
+
+def test_b52_the_failed_statistic_leaves_the_queue_that_counted_it(lua):
+    fail(lua, 10, "a", "b")
+
+    move(lua, 20, "g", "other", ("a", "failed"))
+
+    assert failed_statistic(lua) == 1
+    assert failed_statistic(lua, "other") == 0
+    assert lua.job("a")["queue"] == "other"
+    assert [queue["name"] for queue in lua.json("queues", 20)] == ["q", "other"]
+
+
+def test_the_log_and_those_who_track_a_job_hear_of_it(lua):
+    fail(lua, 10, "a")
+    lua("track", 10, "track", "a")
+
+    with lua.hearing() as heard:
+        move(lua, 20, "g", "", ("a", "failed"))
+
+    assert heard == [["ql:log", '{"jid":"a","event":"put","queue":"q"}'], ["ql:put", "a"]]
+
+
+def test_what_is_not_as_it_was_shown_is_left_alone_and_named(lua):
+    fail(lua, 10, "failed")
+    fail(lua, 10, "elsewhere", group="other")
+    lua.put(10, "running")
+    lua.pop(10)
+    lua.put(10, "waiting")
+    before = {jid: lua.job(jid) for jid in ("elsewhere", "running", "waiting")}
+    everything = ("failed", "elsewhere", "running", "waiting", "missing")
+
+    report = move(lua, 20, "g", "", *((jid, "failed") for jid in everything))
+
+    assert report == {
+        "done": ["failed"],
+        "left": {
+            "elsewhere": "group",
+            "running": "running",
+            "waiting": "waiting",
+            "missing": "gone",
+        },
+    }
+    assert {jid: lua.job(jid) for jid in before} == before
+
+
+def test_a_second_call_does_nothing(lua):
+    fail(lua, 10, "a")
+    move(lua, 20, "g", "", ("a", "failed"))
+    stored = lua.stored()
+
+    assert move(lua, 30, "g", "", ("a", "failed")) == {"done": [], "left": {"a": "waiting"}}
+    assert lua.stored() == stored
+
+
+def test_a_job_named_twice_is_moved_once(lua):
+    fail(lua, 10, "a")
+
+    assert move(lua, 20, "g", "", ("a", "failed"), ("a", "failed"))["done"] == ["a"]
+    assert lua("length", 20, "q") == 1
+
+
+@pytest.mark.parametrize("state", ["waiting", "scheduled", "depends", "running", "complete"])
+def test_a_job_in_any_state_moves_to_another_queue(lua, state):
+    lua.put(1, "first", queue="else")
+    delay = 60 if state == "scheduled" else 0
+    lua.put(10, "a", *(("depends", '["first"]') if state == "depends" else ()), delay=delay)
+    if state in {"running", "complete"}:
+        lua.pop(10)
+    if state == "complete":
+        lua("complete", 10, "a", "w", "q", "{}")
+
+    report = move(lua, 20, "", "other", ("a", state))
+
+    assert report == {"done": ["a"], "left": {}}
+    job = lua.job("a", 20)
+    assert (job["queue"], job["worker"]) == ("other", "")
+    assert job["state"] == ("depends" if state == "depends" else "waiting")
+    assert lua("length", 20, "q") == 0
+
+
+def test_the_worker_of_a_running_job_is_told_that_it_lost_it(lua):
+    lua.put(10, "a")
+    lua.pop(10)
+
+    with lua.hearing() as heard:
+        move(lua, 20, "", "other", ("a", "running,stalled"))
+
+    assert ["ql:w:w", '{"jid":"a","event":"lock_lost","worker":"w"}'] in heard
+
+
+def test_states_are_those_that_people_see(lua):
+    lua.put(10, "due", delay=5)
+    lua.put(10, "late")
+    lua.pop(10)
+
+    assert move(lua, 100, "", "other", ("due", "scheduled,failed"))["done"] == ["due"]
+    assert move(lua, 100, "", "other", ("late", "waiting")) == {
+        "done": [],
+        "left": {"late": "stalled"},
+    }
+    assert move(lua, 100, "", "other", ("late", "stalled"))["done"] == ["late"]
+
+
+def test_a_job_in_no_queue_has_nowhere_to_go_back_to(lua):
+    lua.put(10, "a")
+    lua.pop(10)
+    lua("complete", 10, "a", "w", "q", "{}")
+    lua.redis.hset("ql:j:a", "queue", "")
+
+    assert move(lua, 20, "", "", ("a", "")) == {"done": [], "left": {"a": "nowhere"}}
+
+
+def test_a_failed_job_that_waits_for_another_waits_on(lua):
+    fail(lua, 10, "a")
+    lua.put(10, "first", queue="else")
+    lua.redis.sadd("ql:j:a-dependencies", "first")
+    lua.redis.sadd("ql:j:first-dependents", "a")
+
+    assert move(lua, 20, "g", "", ("a", "failed"))["done"] == ["a"]
+    assert lua.job("a")["state"] == "depends"
+    assert lua.json("failed", 20) == {}
+
+
+def test_cancelling_leaves_the_group_and_its_statistic(lua):
+    fail(lua, 10, "a", "b", "c")
+
+    assert cancel(lua, 20, "g", ("a", "failed"), ("c", "failed"))["done"] == ["a", "c"]
+    assert lua.json("failed", 20) == {"g": 1}
+    assert failed_statistic(lua) == 1
+    assert lua("get", 20, "a") is None
+
+
+def test_b53_what_others_wait_for_stays_with_all_that_it_waits_for_itself(lua):
+    for jid, depends in (("a", []), ("b", ["a"]), ("c", ["b"])):
+        lua.put(10, jid, "depends", json.dumps(depends))
+    before = lua.stored()
+
+    report = cancel(lua, 20, "", ("a", ""), ("b", ""))
+
+    assert report == {"done": [], "left": {"a": "dependents", "b": "dependents"}}
+    assert lua.stored() == before
+    assert cancel(lua, 20, "", ("a", ""), ("b", ""), ("c", ""))["done"] == ["a", "b", "c"]
+    assert not [key for key in lua.stored() if key.startswith("ql:j:")]
+
+
+def test_one_job_that_stays_does_not_keep_the_others(lua):
+    lua.put(10, "a")
+    lua.put(10, "needs", "depends", '["a"]')
+    lua.put(10, "b")
+    lua.put(10, "done", "priority", 9)
+    lua.pop(10)
+    lua("complete", 10, "done", "w", "q", "{}")
+
+    report = cancel(lua, 20, "", ("a", ""), ("b", "waiting"), ("done", ""), ("missing", ""))
+
+    assert report == {
+        "done": ["b"],
+        "left": {"a": "dependents", "done": "complete", "missing": "gone"},
+    }
+
+
+def test_nine_thousand_jobs_are_cancelled_in_one_call(lua):
+    jids = [f"job-{number}" for number in range(9_000)]
+    for jid in jids:
+        lua.put(10, jid)
+
+    assert cancel(lua, 20, "", *((jid, "") for jid in jids))["done"] == jids
+    assert lua("length", 20, "q") == 0
+
+
+def test_a_closure_has_each_job_after_those_that_wait_for_it(lua):
+    for jid, depends in (("a", []), ("b", ["a"]), ("c", ["a"]), ("d", ["b", "c"])):
+        lua.put(10, jid, "depends", json.dumps(depends))
+    lua.put(11, "e")
+    assert lua.popped(12) == ["a"]
+
+    found = lua.json("bulk.closure", 20, "a", "missing")
+
+    order = [job["jid"] for job in found["jobs"]]
+    assert sorted(order) == ["a", "b", "c", "d"]
+    assert order.index("d") < order.index("b") < order.index("a")
+    assert order.index("d") < order.index("c") < order.index("a")
+    assert found["missing"] == ["missing"]
+    assert found["more"] is False
+    assert found["jobs"][-1] == {
+        "jid": "a",
+        "klass": "K",
+        "state": "running",
+        "queue": "q",
+        "worker": "w",
+    }
+
+
+def test_b50_a_ring_that_others_left_ends_the_walk(lua):
+    lua.put(10, "a")
+    lua.put(10, "b", "depends", '["a"]')
+    lua.redis.sadd("ql:j:a-dependencies", "b")
+    lua.redis.sadd("ql:j:b-dependents", "a")
+
+    found = lua.json("bulk.closure", 20, "a")
+
+    assert sorted(job["jid"] for job in found["jobs"]) == ["a", "b"]
+
+
+def test_mentions_of_jobs_that_wait_no_longer_are_passed_over(lua):
+    lua.put(10, "a")
+    lua.put(10, "b")
+    lua.redis.sadd("ql:j:a-dependents", "gone", "b")
+
+    assert [job["jid"] for job in lua.json("bulk.closure", 20, "a")["jobs"]] == ["a"]
+    assert cancel(lua, 20, "", ("a", ""))["done"] == ["a"]
+
+
+def test_the_states_of_a_group_name_what_has_gone(lua):
+    fail(lua, 10, "a", "b", "c")
+    lua.redis.delete("ql:j:b")
+    lua.redis.hset("ql:j:c", "state", "running")
+    before = lua.stored()
+
+    assert lua.json("bulk.states", 20, "g", 0, 100) == {"failed": 1, "gone": 1, "running": 1}
+    assert lua.json("bulk.states", 20, "g", 0, 1) == {"running": 1}
+    assert lua.json("bulk.states", 20, "none", 0, 100) == {}
+    assert lua.stored() == before
