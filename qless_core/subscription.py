@@ -31,8 +31,10 @@ _T = TypeVar("_T")
 PING_AFTER_S: Final = 15.0
 #: Seconds that the server may take to answer that, or a SUBSCRIBE.
 ANSWER_WITHIN_S: Final = 5.0
-#: Seconds that `listen` waits at a time before it looks whether it was closed.
-SLICE_S: Final = 1.0
+#: What tells the answer to `drain` from one that was asked for after a silence.
+FENCE: Final = "until-here"
+#: Seconds of waiting at a time before a look whether the subscription was closed.
+SLICE_S: Final = 0.5
 
 
 class Subscription:
@@ -126,15 +128,19 @@ class Subscription:
         if connection is not None:
             # Wakes a reader; shutting down a socket is safe from another thread.
             connection.disconnect()
-        with self._using:
-            self._drop()
+        # A reader that is still connecting, to a server that does not answer, tidies up by itself.
+        if self._using.acquire(timeout=SLICE_S):
+            try:
+                self._drop()
+            finally:
+                self._using.release()
 
     def _guarded(self, use: Callable[..., _T], *args: Any) -> _T | None:  # noqa: ANN401  passed on
         """Use the connection; on any trouble drop it, and say so unless we closed it."""
         if self._closed:
             return None
         try:
-            return use(*args)
+            found = use(*args)
         except Exception as error:
             self._drop()
             if self._closed:
@@ -143,6 +149,10 @@ class Subscription:
                 problem = f"the subscription to {self._client.safe_url} is lost: {error}"
                 raise RedisUnavailable(problem) from error
             raise
+        if self._closed:
+            self._drop()
+            return None
+        return found
 
     def _next(self, timeout: float) -> dict[str, Any] | None:
         """Read one message, or ask the server for a sign of life after a long silence."""
@@ -166,13 +176,10 @@ class Subscription:
         pubsub = self._connected()
         found = [*self._early]
         self._early.clear()
-        pubsub.ping()
+        pubsub.ping(FENCE)
         while True:
-            message: dict[str, Any] | None = pubsub.get_message(timeout=ANSWER_WITHIN_S)
-            if message is None:
-                problem = f"no answer to PING within {ANSWER_WITHIN_S:.0f} s"
-                raise RedisTimeout(problem)
-            if message["type"] == "pong":
+            message = self._answer(pubsub)
+            if message["type"] == "pong" and message["data"] == FENCE:
                 return found
             found.append(message)
 
@@ -185,16 +192,25 @@ class Subscription:
         pubsub.subscribe(*self.channels)
         confirmed: set[str] = set()
         while not confirmed.issuperset(self.channels):
-            message = pubsub.get_message(timeout=ANSWER_WITHIN_S)
-            if message is None:
-                problem = f"no answer to SUBSCRIBE within {ANSWER_WITHIN_S:.0f} s"
-                raise RedisTimeout(problem)
+            message = self._answer(pubsub)
             if message["type"] == "subscribe":
                 confirmed.add(message["channel"])
             else:
                 self._early.append(message)
         self._heard_at, self._asked = self._client.clock.monotonic(), False
         return pubsub
+
+    def _answer(self, pubsub: PubSub) -> dict[str, Any]:
+        """Read a message that must come, in slices, so as to notice that nobody wants it more."""
+        slices = round(ANSWER_WITHIN_S / SLICE_S)
+        for _ in range(slices):
+            message: dict[str, Any] | None = pubsub.get_message(timeout=SLICE_S)
+            if message is not None:
+                return message
+            if self._closed:
+                break
+        problem = f"no answer within {ANSWER_WITHIN_S:.0f} s"
+        raise RedisTimeout(problem)
 
     def _drop(self) -> None:
         """Give the connection up."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import threading
 
 import pytest
@@ -108,6 +109,22 @@ def test_closing_wakes_whoever_waits_in_another_thread(client):
     assert answers == [None]
     assert heard.get(600) is None
     eventually(lambda: not client.redis.pubsub_numsub("ql:log")[0][1])
+
+
+def test_closing_does_not_wait_for_a_server_that_does_not_answer(clock):
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen()
+        client = Client(f"redis://127.0.0.1:{deaf.getsockname()[1]}/0", clock=clock)
+        heard = client.events.subscribe()
+        thread = threading.Thread(target=heard.get)
+        thread.start()
+        connection, _ = deaf.accept()
+        with connection:
+            heard.close()
+            thread.join(20)
+
+    assert not thread.is_alive()
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,7 @@ def test_the_fixtures_give_an_application_a_server_of_its_own(pytester, monkeypa
         """
     )
 
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.runpytest_subprocess("-p", "no:valkey").assert_outcomes(passed=2)
 
 
