@@ -279,7 +279,7 @@ def _tabs(counts: QueueSummary) -> tuple[Tab, ...]:
 
 
 def _facts(queue: QueueDetail) -> tuple[str, ...]:
-    own = _number("heartbeat", queue.heartbeat, None)
+    own = _number("<queue>-heartbeat", queue.heartbeat, None)
     shared = _number("heartbeat", queue.shared_heartbeat, 60)
     grace = _number("grace-period", queue.grace_period, 10)
     limit = int(_number("<queue>-max-concurrency", queue.max_concurrency, 0) or 0)

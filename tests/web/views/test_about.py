@@ -1,0 +1,67 @@
+"""The page about the console."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from werkzeug.test import Client as Browser
+
+import qless_web
+from qless_core.client import Client
+from qless_web import create_app
+from qless_web.presenters.about import HTMX
+from tests.support.dom import parse
+
+
+def test_it_tells_versions_and_the_server(see, redis):
+    page = see("/about")
+
+    assert redis.info()["valkey_version"] in page.text
+    assert f"htmx {HTMX}" in page.text
+    assert "Licence MIT" in page.text
+
+
+def test_the_htmx_it_names_is_the_one_it_serves():
+    script = Path(qless_web.__file__).parent / "static" / "vendor" / "htmx.min.js"
+
+    assert f'version="{HTMX}"' in script.read_text(encoding="utf-8")
+
+
+def test_it_says_why_it_is_read_only(client):
+    web = Browser(create_app(client, read_only=True))
+
+    page = parse(web.get("/about").get_data(as_text=True)).one("main")
+
+    assert "Read-only: this console is read-only" in page.text
+
+
+def test_it_warns_when_the_server_may_drop_jobs(redis, see):
+    redis.config_set("maxmemory", "200mb")
+    redis.config_set("maxmemory-policy", "allkeys-lru")
+    try:
+        page = see("/about")
+    finally:
+        redis.config_set("maxmemory-policy", "noeviction")
+        redis.config_set("maxmemory", "0")
+
+    assert "drops keys (allkeys-lru)" in page.text
+
+
+def test_it_tells_where_redis_is_without_the_password(redis, server):
+    redis.execute_command("ACL", "SETUSER", "kim", "on", ">hush-hush", "~*", "&*", "+@all")
+    with Client(server.url.replace("unix://", "unix://kim:hush-hush@")) as client:
+        html = Browser(create_app(client)).get("/about").get_data(as_text=True)
+    redis.execute_command("ACL", "DELUSER", "kim")
+
+    assert "hush-hush" not in html
+    assert "kim:***@" in html
+
+
+def test_a_user_who_may_not_ask_the_server_still_sees_the_rest(redis, server):
+    redis.execute_command("ACL", "SETUSER", "kim", "on", ">x", "~*", "&*", "+@read", "+time")
+    with Client(server.url.replace("unix://", "unix://kim:x@")) as client:
+        page = parse(Browser(create_app(client)).get("/about").get_data(as_text=True)).one("main")
+    redis.execute_command("ACL", "DELUSER", "kim")
+
+    assert "This Redis user may not ask the server about itself" in page.text
+    assert "this Redis user may only read" in page.text
