@@ -99,7 +99,7 @@ class Hub:
         with self._lock:
             if self._closed:
                 raise HubClosed
-            if len(self._streams) >= self._most:
+            if len(self._streams) >= self._most and not self._make_room():
                 raise HubFull
             self._streams.add(stream)
             self._watch_also(topics)
@@ -117,6 +117,14 @@ class Hub:
             stream.end()
         if feed is not None:
             feed.soon()
+
+    def _make_room(self) -> bool:
+        """Take the places of browsers that are gone, before their streams notice by themselves."""
+        gone = [stream for stream in self._streams if stream.is_gone()]
+        for stream in gone:
+            stream.end()
+            self._leave(stream)
+        return bool(gone)
 
     def _watch_also(self, topics: frozenset[str]) -> None:
         if topics - self._since.keys():

@@ -90,6 +90,10 @@ class Stream:
             self._status = message
         self._ring()
 
+    def is_gone(self) -> bool:
+        """Say whether the browser has closed its end."""
+        return self._peer.state() == "gone"
+
     def end(self) -> None:
         """End the stream at once; safe in a signal handler."""
         self._ended = True

@@ -67,7 +67,7 @@ def asked_topics(values: list[str]) -> frozenset[str]:
     asked: set[str] = set()
     for value in values:
         asked |= _listed(value) if value.startswith("[") else {value, *value.split(",")}
-    return known(asked) if asked - {""} else EVERYTHING
+    return known(asked) if any(values) else EVERYTHING
 
 
 def _listed(text: str) -> set[str]:

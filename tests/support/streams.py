@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
+import socket
 from dataclasses import dataclass
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any
@@ -99,6 +101,7 @@ class Connection:
         query = urlencode([("topics", json.dumps(list(topics)))]) if topics else ""
         headers = {"Last-Event-ID": last_id} if last_id else {}
         self._connection.request("GET", f"{place.path.rstrip('/')}/events?{query}", headers=headers)
+        self._socket = self._connection.sock
         self.response = self._connection.getresponse()
 
     def chunks(self) -> Iterator[bytes]:
@@ -106,4 +109,8 @@ class Connection:
             yield line
 
     def close(self) -> None:
+        with contextlib.suppress(OSError):
+            # Wakes who reads, so that what is read from can be closed.
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self.response.close()
         self._connection.close()
