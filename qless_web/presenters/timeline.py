@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 #: Attempts that are drawn, the newest; all are in the table.
 LANES = 12
 
+#: Seconds that a drawing spans at least.
+SHORTEST_S = 1.0
+
 #: What the queue itself writes into a history; anything else is a line of the job's log.
 _KNOWN = frozenset({"put", "popped", "done", "failed", "timed-out"})
 
@@ -106,6 +109,9 @@ def life(job: JobDetail, now: float) -> Life:
         if each.lane >= first
     ]
     start = min((each.start for each in spans), default=0.0)
+    if spans and max(each.end for each in spans) < start + SHORTEST_S:
+        # Whole seconds cannot tell more: the last stretch fills the drawing.
+        spans[-1] = replace(spans[-1], end=start + SHORTEST_S)
     return Life(
         chart=charts.timeline(
             spans, marks=[mark for mark in walk.marks if mark[1] >= start], say=duration
