@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-
 TRACEBACK = """Traceback (most recent call last):
   File "mail.py", line 3, in process
 Timeout: no answer"""
