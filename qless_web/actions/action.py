@@ -201,7 +201,7 @@ def _must_agree(form: Form, *, refused: bool) -> None:
     if refused:
         return  # `perform` says so
     expected = form.whole("expected")
-    if expected is None:
+    if expected is None or expected < 1:
         raise AskAgain
     if expected > TYPE_THE_NUMBER_ABOVE and form.whole("typed") != expected:
         problem = f"Type the number {expected:,} to go on; nothing was done."
