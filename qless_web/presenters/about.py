@@ -59,7 +59,7 @@ def about_page(
         console=(("Redis", redis_url), ("namespace", namespace or UNKNOWN)),
         addresses=(
             ("counts of all queues as JSON", Link("queues.index_data")),
-            ("failures by group as JSON", Link("failures.index_data")),
+            ("failures by group as JSON", Link("failures.counts")),
             ("does this process answer", Link("health.healthz")),
             ("can it serve", Link("health.readyz")),
         ),
