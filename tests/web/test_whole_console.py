@@ -183,14 +183,15 @@ def test_a_user_who_may_only_read_sees_everything(shop):
 ODD = ["0", "-1", "1.5", "1e30", "nan", "", "abc", "99999999", "٣", "9" * 400, "%00", "1&page=2"]
 
 
-@pytest.mark.parametrize("page", ODD)
-def test_b24_odd_page_numbers_are_no_error_of_ours(web, prefix, page):
+@pytest.mark.parametrize("number", ODD)
+def test_b24_odd_page_numbers_are_no_error_of_ours(web, prefix, number):
     lists = (
         "/queues", "/queues/mail/waiting", "/queues/mail/recurring", "/failed", "/completed",
-        "/track", "/tags", "/tag?tag=vip", "/workers", "/failed/webhooks-HTTPError", "/search?q=mail",
+        "/track", "/tags", "/tag?tag=vip", "/workers", "/failed/webhooks-HTTPError",
+        "/search?q=mail",
     )  # fmt: skip
     found = {
-        path: web.get(f"{prefix}{path}{'&' if '?' in path else '?'}page={page}").status_code
+        path: web.get(f"{prefix}{path}{'&' if '?' in path else '?'}page={number}").status_code
         for path in lists
     }
 
@@ -213,8 +214,8 @@ def test_the_original_addresses_answer(web, prefix):
         path: web.get(f"{prefix}{path}").status_code
         for path in (
             "/", "/queues", "/queues.json", "/queues/mail.json", "/queues/mail",
-            "/queues/mail/running", "/queues/mail/waiting", "/queues/mail/scheduled", "/queues/mail/stalled",
-            "/queues/mail/depends", "/queues/mail/recurring", "/queues/mail/stats", "/failed",
+            "/queues/mail/running", "/queues/mail/waiting", "/queues/mail/scheduled",
+            "/queues/mail/stalled", "/queues/mail/depends", "/queues/mail/recurring", "/queues/mail/stats", "/failed",
             "/failed.json", "/completed", "/track", "/workers", "/tag?tag=vip", "/config", "/about",
         )
     }  # fmt: skip
