@@ -215,7 +215,8 @@ def test_the_original_addresses_answer(web, prefix):
         for path in (
             "/", "/queues", "/queues.json", "/queues/mail.json", "/queues/mail",
             "/queues/mail/running", "/queues/mail/waiting", "/queues/mail/scheduled",
-            "/queues/mail/stalled", "/queues/mail/depends", "/queues/mail/recurring", "/queues/mail/stats", "/failed",
+            "/queues/mail/stalled", "/queues/mail/depends", "/queues/mail/recurring",
+            "/queues/mail/stats", "/failed",
             "/failed.json", "/completed", "/track", "/workers", "/tag?tag=vip", "/config", "/about",
         )
     }  # fmt: skip
