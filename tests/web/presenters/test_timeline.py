@@ -1,0 +1,175 @@
+"""A job's life: attempts in lanes, waits and runs apart, gaps, marks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qless_core.reads.job import Happening, JobDetail
+from qless_core.reads.rows import JobRow
+from qless_web.presenters.timeline import LANES, life
+
+ROW = JobRow(
+    jid="j", klass="Letter", queue="mail", state="complete", worker="", priority=0, tags=(),
+    retries=5, remaining=5, time=None, expires=None, failure_group="", failure_message="",
+    failed_at=None, spawned_from_jid="",
+)  # fmt: skip
+
+JOB = JobDetail(
+    row=ROW, data="{}", data_bytes=2, failure={}, history=(), history_trimmed=False,
+    dependencies=(), dependencies_total=0, dependents=(), dependents_total=0, tracked_since=None,
+    due=None, ahead=None, paused=False, worker_seen=None, any_worker_seen=None, running=0,
+    max_running=0, kept_s=0, queues=(),
+)  # fmt: skip
+
+
+def put(at):
+    return Happening("put", at, {"q": "mail"})
+
+
+def popped(at, worker="w"):
+    return Happening("popped", at, {"worker": worker})
+
+
+def happened(what, at, **detail):
+    return Happening(what, at, detail)
+
+
+def lived(*history, state="complete", now=1_000.0, trimmed=False):
+    row = replace(ROW, state=state)
+    return life(replace(JOB, row=row, history=tuple(history), history_trimmed=trimmed), now)
+
+
+def drawn(found):
+    lane = found.chart.lane_height
+    return [(bar.kind, bar.text, bar.y // lane) for bar in found.chart.bars]
+
+
+def test_a_job_that_ran_well():
+    found = lived(put(0), popped(12), happened("done", 73))
+
+    assert drawn(found) == [("wait", "wait 12 s", 0), ("run", "w 1 min 1 s · done", 0)]
+    assert (found.attempts, found.waited, found.ran) == (1, 12, 61)
+    assert [bar.x for bar in found.chart.bars] == [0, pytest.approx(100 * 12 / 73, abs=0.01)]
+
+
+def test_each_attempt_has_its_own_lane():
+    found = lived(
+        put(0), popped(10), happened("timed-out", 70), popped(75), happened("failed", 80),
+        put(200), popped(203), happened("done", 204),
+    )  # fmt: skip
+
+    assert drawn(found) == [
+        ("wait", "wait 10 s", 0), ("stalled", "w 1 min · timed out", 0),
+        ("wait", "wait 5 s", 1), ("failed", "w 5 s · failed", 1),
+        ("wait", "wait 3 s", 2), ("run", "w 1 s · done", 2),
+    ]  # fmt: skip
+    assert found.attempts == 3
+
+
+def test_a_retry_leaves_no_trace_of_when_it_was():
+    found = lived(put(0), popped(10), popped(70), happened("done", 80))
+
+    assert drawn(found)[1] == ("gap", "w 1 min · ran, and was retried", 0)
+    assert drawn(found)[2] == ("run", "w 10 s · done", 1)
+
+
+def test_a_move_while_running_ends_the_run():
+    found = lived(put(0), popped(10), put(20), state="waiting", now=25)
+
+    assert drawn(found)[1:] == [("run", "w 10 s · put again", 0), ("wait", "waiting 5 s", 1)]
+
+
+def test_a_job_that_goes_from_queue_to_queue():
+    found = lived(
+        put(0), popped(10), happened("done", 20), put(20), popped(21), happened("done", 22)
+    )
+
+    assert [bar[2] for bar in drawn(found)] == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("state", "kind", "words"),
+    [
+        ("waiting", "wait", "waiting 40 s"),
+        ("scheduled", "scheduled", "scheduled 40 s"),
+        ("depends", "depends", "waits for others 40 s"),
+        ("stalled", "wait", "waiting 40 s"),
+    ],
+)
+def test_what_goes_on_is_drawn_until_now(state, kind, words):
+    assert drawn(lived(put(960), state=state)) == [(kind, words, 0)]
+
+
+def test_a_running_job_is_drawn_until_now_and_a_stalled_one_as_such():
+    for state, kind in (("running", "run"), ("stalled", "stalled")):
+        found = lived(put(0), popped(970), state=state)
+        assert drawn(found)[1] == (kind, f"w {state} 30 s", 0)
+
+
+def test_trimmed_items_are_a_gap_and_no_length_is_made_up():
+    found = lived(put(0), popped(500), happened("done", 510), trimmed=True)
+
+    assert drawn(found) == [("gap", "not recorded", 0), ("run", "w 10 s · done", 1)]
+    assert [event.gap for event in found.events] == [False, True, False]
+    assert found.events[1].after is None
+
+
+def test_log_entries_are_marks():
+    found = lived(put(0), popped(10), happened("half way", 15, rows=12), happened("done", 20))
+
+    assert [(mark.text, mark.at) for mark in found.chart.marks] == [("half way", 75)]
+
+
+def test_integers_of_a_log_entry_stay_integers():
+    item = Happening("half", 1, {"pid": 1234}, '[1,"half",{"pid":1234,"id":12345678901234567890}]')
+
+    (event,) = lived(item).events
+
+    assert [each.text for each in event.detail.children] == ["1234", "12345678901234567890"]
+
+
+def test_events_name_places_with_links_and_the_time_since_the_one_before():
+    failed = happened("failed", 70, worker="w", group="g")
+    newest, _, oldest = lived(put(0), popped(10), failed, state="failed").events
+
+    assert [(word, name) for word, name, _ in newest.places] == [("worker", "w"), ("group", "g")]
+    assert newest.after == 60
+    assert [(word, name) for word, name, _ in oldest.places] == [("queue", "mail")]
+    assert oldest.after is None
+
+
+def test_the_sibling_dialect_names_its_queue_another_way():
+    (event,) = lived(happened("put", 1, queue="mail")).events
+
+    assert event.places[0][1] == "mail"
+
+
+def test_only_the_newest_attempts_are_drawn_but_all_are_in_the_table():
+    history = [put(0)]
+    for number in range(30):
+        history += [
+            popped(10 * number + 5),
+            happened("failed", 10 * number + 6),
+            put(10 * number + 7),
+        ]
+
+    found = lived(*history, state="waiting")
+
+    assert max(bar[2] for bar in drawn(found)) == LANES - 1
+    assert found.left_out == 31 - LANES
+    assert len(found.events) == len(history)
+
+
+def test_b54_clocks_that_differ_make_no_negative_lengths():
+    found = lived(put(1_000), popped(900), happened("done", 950), now=800)
+
+    assert all(bar.width >= 0 and 0 <= bar.x <= 100 for bar in found.chart.bars)
+    assert all(event.after is None or event.after >= 0 for event in found.events)
+    assert found.waited == 0
+
+
+def test_no_history_draws_nothing():
+    assert lived().chart.bars == ()
+    assert lived(Happening("put", None, {})).chart.bars == ()
