@@ -19,11 +19,10 @@ export function until(at, now) {
   return ahead <= 0 ? "due" : `in ${units(Math.max(1, Math.floor(ahead)))}`;
 }
 
-// The server's clock counts: its time when the page was made, and how long ago that was here.
-function serverNow() {
-  const told = Number(document.body.dataset.now);
-  return told ? told + (performance.now() - Number(document.body.dataset.nowAt ?? 0)) / 1000 : Date.now() / 1000;
-}
+// The server's clock counts: how far it is from ours is known from the time the page was made at.
+const told = Number(document.body.dataset.now);
+const ahead = told ? told - Date.now() / 1000 : 0;
+const serverNow = () => Date.now() / 1000 + ahead;
 
 function tick() {
   if (document.hidden) return;
