@@ -66,6 +66,19 @@ local function wanted_jobs(arg, from)
   return jobs
 end
 
+-- A group may list jobs whose data went another way; they are nothing to act on, and leave it here.
+local function drop_ghosts(group, left)
+  local ghosts = {}
+  for jid, why in pairs(left) do
+    if why == 'gone' then
+      ghosts[#ghosts + 1] = jid
+    end
+  end
+  if group ~= '' and #ghosts > 0 then
+    Failures.remove(group, ghosts)
+  end
+end
+
 -- The reply of what acts: {"done": [jid], "left": {jid: why}}.
 local function report(done, left)
   local parts = {}
@@ -103,7 +116,7 @@ end
 -- bulk.move group queue [jid states]... -> JSON {"done": [jid], "left": {jid: why}}.
 -- Puts jobs to work in a queue, or, where it is '', each into its own; data, priority and tags stay,
 -- retries are renewed. With a group only jobs that failed in it; states as in `look`. A job that
--- is in no queue is left out as `nowhere`.
+-- is in no queue is left out as `nowhere`; one that is gone is off the group's list afterwards.
 -- Publishes: put, lock_lost; put for a tracked job.
 Commands['bulk.move'] = function(now, arg)
   local group = Check.text(arg[1], 'group')
@@ -130,6 +143,7 @@ Commands['bulk.move'] = function(now, arg)
   for name, jids in pairs(revived) do
     Failures.remove(name, jids)
   end
+  drop_ghosts(group, left)
   return report(done, left)
 end
 
@@ -159,7 +173,8 @@ end
 
 -- bulk.cancel group [jid states]... -> JSON {"done": [jid], "left": {jid: why}}.
 -- Removes jobs for good, but complete ones (`complete`) and those that others, not removed here,
--- wait for (`dependents`). With a group only jobs that failed in it; states as in `look`.
+-- wait for (`dependents`). With a group only jobs that failed in it; states as in `look`; those
+-- that are gone are off the group's list afterwards.
 -- Publishes: canceled to the log, to the worker, and for a tracked job.
 Commands['bulk.cancel'] = function(now, arg)
   local group = Check.text(arg[1], 'group')
@@ -185,6 +200,7 @@ Commands['bulk.cancel'] = function(now, arg)
   if #done > 0 then
     Commands['cancel'](now, done)
   end
+  drop_ghosts(group, left)
   return report(done, left)
 end
 

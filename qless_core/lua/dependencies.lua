@@ -26,7 +26,10 @@ function Dependencies.unlink(jid, other)
   call('srem', Key.dependencies(jid), other)
 end
 
--- The way from a job along its dependencies to `goal`, as a list of jids; nil when there is none.
+-- The longest way that a refusal names in full.
+local LONGEST = 20
+
+-- The way from a job along its dependencies to `goal`, as text; nil when there is none.
 -- Without recursion: chains may be longer than the stack is deep.
 local function path_to(goal, start)
   local came_from = { [start] = false }
@@ -36,10 +39,18 @@ local function path_to(goal, start)
     if jid == goal then
       local path = {}
       while jid do
-        table.insert(path, 1, jid)
+        path[#path + 1] = jid
         jid = came_from[jid]
       end
-      return path
+      local text = {}
+      for i = #path, 1, -1 do
+        if i == 2 and #path > LONGEST then
+          text[#text + 1] = '... ' .. (#path - LONGEST) .. ' more'
+        elseif i == 1 or #path - i < LONGEST then
+          text[#text + 1] = path[i]
+        end
+      end
+      return table.concat(text, ' -> ')
     end
     for _, other in ipairs(call('smembers', Key.dependencies(jid))) do
       if came_from[other] == nil then
@@ -67,7 +78,7 @@ function Dependencies.refuse_ring(jid, jids)
     local path = path_to(jid, other)
     if path then
       Check.refuse('BAD_ARGUMENT', 'Job ' .. jid .. ' cannot depend on ' .. other
-        .. ', which waits for it: ' .. jid .. ' -> ' .. table.concat(path, ' -> '), 1)
+        .. ', which waits for it: ' .. jid .. ' -> ' .. path, 1)
     end
   end
 end

@@ -147,7 +147,7 @@ end
 Commands['priority'] = function(_, arg)
   local jid = Check.name(arg[1], 'jid')
   local priority = Check.number(arg[2], 'priority')
-  local known = call('hmget', Key.job(jid), 'jid', 'queue', 'priority')
+  local known = call('hmget', Key.job(jid), 'jid', 'queue', 'priority', 'time')
   if not known[1] then
     Job.missing(jid)
   end
@@ -155,7 +155,8 @@ Commands['priority'] = function(_, arg)
   local queue = known[2]
   local score = queue and queue ~= '' and Check.finite(call('zscore', Key.work(queue), jid))
   if score then
-    call('zadd', Key.work(queue), Queue.rescored(score, Check.finite(known[3]) or 0, priority), jid)
+    local old = Check.finite(known[3]) or 0
+    call('zadd', Key.work(queue), Queue.rescored(score, old, priority, Check.finite(known[4])), jid)
   end
   return priority
 end

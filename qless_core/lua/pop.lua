@@ -178,6 +178,52 @@ local function unborn(queue, child)
   })
 end
 
+-- What is not work yet but goes there with the next pop: owed children and due scheduled jobs.
+local function due(now, queue, room)
+  local candidates = Spawn.plan(now, queue, room).children
+  for _, jid in ipairs(call('zrangebyscore', Key.scheduled(queue), '-inf', now, 'limit', 0, room)) do
+    local priority = Check.finite(call('hget', Key.job(jid), 'priority')) or 0
+    candidates[#candidates + 1] = { jid = jid, score = Queue.score(priority, now) }
+  end
+  return candidates
+end
+
+-- Adds the next jobs to a list until it has `count`. Of the work set only as much is read as there
+-- is room, and more where entries turn out to have no job.
+local function add_next(jobs, now, queue, count)
+  local room = count - #jobs
+  local candidates = due(now, queue, room)
+  local shown = {}
+  local from, ghosts = 0, 0
+  repeat
+    local waiting = call('zrevrange', Key.work(queue), from, from + room - 1, 'withscores')
+    for i = 1, #waiting, 2 do
+      candidates[#candidates + 1] = { jid = waiting[i], score = tonumber(waiting[i + 1]) }
+    end
+    from = from + room
+    table.sort(candidates, competes_better)
+    for _, candidate in ipairs(candidates) do
+      if #jobs == count then
+        return
+      end
+      if not shown[candidate] then
+        shown[candidate] = true
+        local job
+        if candidate.parent then
+          job = unborn(queue, candidate)
+        else
+          job = Job.read(now, candidate.jid)
+        end
+        if job then
+          jobs[#jobs + 1] = job
+        else
+          ghosts = ghosts + 1
+        end
+      end
+    end
+  until #waiting == 0 or ghosts > MOST_GHOSTS
+end
+
 -- peek queue count -> JSON list of the jobs that are next, in the order of pop. Reads only: what is
 -- due is shown as the pop would have it, and children that are owed are shown without being made.
 Commands['peek'] = function(now, arg)
@@ -190,29 +236,8 @@ Commands['peek'] = function(now, arg)
   for _, jid in ipairs(call('zrangebyscore', Key.locks(queue), '-inf', now, 'limit', 0, count)) do
     jobs[#jobs + 1] = Job.read(now, jid)
   end
-  local room = count - #jobs
-  if room == 0 then
-    return Json.join(jobs)
-  end
-  local candidates = Spawn.plan(now, queue, room).children
-  for _, jid in ipairs(call('zrangebyscore', Key.scheduled(queue), '-inf', now, 'limit', 0, room)) do
-    local priority = Check.finite(call('hget', Key.job(jid), 'priority')) or 0
-    candidates[#candidates + 1] = { jid = jid, score = Queue.score(priority, now) }
-  end
-  local waiting = call('zrevrange', Key.work(queue), 0, room - 1, 'withscores')
-  for i = 1, #waiting, 2 do
-    candidates[#candidates + 1] = { jid = waiting[i], score = tonumber(waiting[i + 1]) }
-  end
-  table.sort(candidates, competes_better)
-  for _, candidate in ipairs(candidates) do
-    if #jobs == count then
-      break
-    end
-    if candidate.parent then
-      jobs[#jobs + 1] = unborn(queue, candidate)
-    else
-      jobs[#jobs + 1] = Job.read(now, candidate.jid)
-    end
+  if #jobs < count then
+    add_next(jobs, now, queue, count)
   end
   return Json.join(jobs)
 end

@@ -6,10 +6,14 @@ function Queue.score(priority, when)
   return priority - when / 1e10
 end
 
--- Queue.rescored(score, old, new) -> the score for another priority and the same time. The time is
--- read back from the score to the microsecond, so that going there and back loses no place.
-function Queue.rescored(score, old, new)
-  local when = floor((old - score) * 1e16 + 0.5) / 1e6
+-- Queue.rescored(score, old, new, time) -> the score for another priority and the same moment. The
+-- moment is in the score, but the higher the priority, the fewer of its digits are left there; where
+-- the job's `time` is that moment, it has them all.
+function Queue.rescored(score, old, new, time)
+  local when = (old - score) * 1e10
+  if time and math.abs(when - time) <= 1e-5 * (1 + math.abs(old)) then
+    when = time
+  end
   return Queue.score(new, when)
 end
 

@@ -112,7 +112,10 @@ Commands['recur.update'] = function(now, arg)
   end
   local next_run = call('zscore', Key.recur(queue), jid)
   if changes.interval and next_run then
-    local old = Check.finite(known[2]) or changes.interval
+    local old = Check.finite(known[2])
+    if not old or old <= 0 then
+      old = changes.interval -- no interval at all: nothing to move by
+    end
     next_run = tonumber(next_run) + changes.interval - old
     call('zadd', Key.recur(queue), next_run, jid)
   end

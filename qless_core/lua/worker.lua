@@ -43,11 +43,23 @@ Commands['workers'] = function(now, arg)
   return Json.join(all)
 end
 
+-- Drops what a worker's set names but the worker no longer runs; what it runs stays, for whoever
+-- wants to see where it is.
+local function tidy(worker)
+  local key = Key.worker_jobs(worker)
+  for _, jid in ipairs(call('zrange', key, 0, -1)) do
+    local known = call('hmget', Key.job(jid), 'state', 'worker')
+    if known[1] ~= 'running' or known[2] ~= worker then
+      call('zrem', key, jid)
+    end
+  end
+end
+
 -- worker.deregister worker... -> nil. Off the list until they are heard of again.
 Commands['worker.deregister'] = function(_, arg)
   for _, worker in ipairs(Check.names(arg, 1, 'worker')) do
     call('zrem', Key.workers, worker)
-    call('del', Key.worker_jobs(worker))
+    tidy(worker)
   end
   return nil
 end

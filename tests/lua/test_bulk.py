@@ -99,6 +99,21 @@ def test_what_is_not_as_it_was_shown_is_left_alone_and_named(lua):
     assert {jid: lua.job(jid) for jid in before} == before
 
 
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda lua: move(lua, 20, "g", "", ("a", "failed"), ("b", "failed")),
+        lambda lua: cancel(lua, 20, "g", ("a", "failed"), ("b", "failed")),
+    ],
+)
+def test_b36_a_job_that_is_gone_leaves_the_list_of_its_group(lua, act):
+    fail(lua, 10, "a", "b")
+    lua.redis.delete("ql:j:a")
+
+    assert act(lua) == {"done": ["b"], "left": {"a": "gone"}}
+    assert lua.json("failed", 20) == {}
+
+
 def test_a_second_call_does_nothing(lua):
     fail(lua, 10, "a")
     move(lua, 20, "g", "", ("a", "failed"))

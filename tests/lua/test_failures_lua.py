@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+
+def fail(lua, now, jid, group="g", queue="q"):
+    lua.put(now, jid, queue=queue)
+    lua.pop(now, queue=queue)
+    lua("fail", now, jid, "w", group, "m")
+
+
+def test_b14_no_failures(lua):
+    assert lua("failed", 1) == "{}"
+    assert lua("failed", 1, "g") == '{"total":0,"jobs":[]}'
+
+
+def test_groups_are_counted_and_paged_the_newest_first(lua):
+    for number in range(30):
+        fail(lua, number, f"j-{number:02}")
+    fail(lua, 40, "other", "h")
+
+    assert lua.json("failed", 50) == {"g": 30, "h": 1}
+    first = lua.json("failed", 50, "g")
+    assert (first["total"], len(first["jobs"]), first["jobs"][0]) == (30, 25, "j-29")
+    assert lua.json("failed", 50, "g", 25, 25)["jobs"] == [f"j-0{n}" for n in (4, 3, 2, 1, 0)]
+    assert lua.json("failed", 50, "g", 0, 0)["jobs"] == []
+
+
+def test_unfail_puts_the_oldest_back_to_work(lua, redis):
+    for number, jid in enumerate(["a", "b", "c"]):
+        fail(lua, number, jid, queue="old")
+
+    assert lua("unfail", 10, "new", "g", 2) == 2
+
+    assert lua.json("failed", 11, "g")["jobs"] == ["c"]
+    job = lua.job("a")
+    assert (job["state"], job["queue"], job["worker"]) == ("waiting", "new", "")
+    assert (job["remaining"], job["failure"]) == (5, {})
+    assert job["history"][-1] == {"q": "new", "what": "put", "when": 10}
+    assert redis.zscore("ql:queues", "new") == 10
+    assert lua.json("stats", 11, "old", 0)["failed"] == 1
+    assert lua.json("stats", 11, "new", 0)["failed"] == 0
+    assert lua.popped(12, 5, queue="new") == ["b", "a"]
+
+    assert lua("unfail", 13, "new", "g") == 1
+    assert redis.exists("ql:f:g", "ql:failures") == 0
+    assert lua("unfail", 14, "new", "g") == 0
+
+
+def test_unfail_says_what_it_does(lua):
+    fail(lua, 1, "j")
+    lua("track", 2, "track", "j")
+
+    with lua.hearing() as heard:
+        lua("unfail", 3, "q", "g")
+
+    assert heard == [["ql:log", '{"jid":"j","event":"put","queue":"q"}'], ["ql:put", "j"]]
+
+
+def test_unfail_passes_over_jobs_that_are_gone_or_elsewhere(lua, redis):
+    for number in range(6):
+        fail(lua, number, f"j-{number}")
+    redis.delete("ql:j:j-0", "ql:j:j-2")
+    redis.hset("ql:j:j-3", "state", "running")
+
+    assert lua("unfail", 10, "q", "g", 3) == 3
+
+    assert lua.popped(11, 9) == ["j-5", "j-4", "j-1"]
+    assert lua.json("failed", 12) == {}
+    assert redis.exists("ql:j:j-0", "ql:j:j-2") == 0
+
+
+def test_unfail_moves_a_bounded_number(lua, redis):
+    with redis.pipeline() as pipeline:
+        for number in range(2500):
+            jid = f"j-{number}"
+            pipeline.hset(f"ql:j:{jid}", mapping={"jid": jid, "state": "failed", "queue": "q"})
+            pipeline.lpush("ql:f:g", jid)
+        pipeline.sadd("ql:failures", "g")
+        pipeline.execute()
+
+    assert lua("unfail", 1, "q", "g", 100_000) == 2000
+    assert lua("unfail", 2, "q", "g", 100_000) == 500
+    assert lua("unfail", 3, "q", "g", 100_000) == 0
+
+
+def test_unfail_keeps_the_priority(lua):
+    lua.put(1, "j", "priority", 4)
+    lua.pop(2)
+    lua("fail", 3, "j", "w", "g", "m")
+    lua.put(4, "k")
+
+    lua("unfail", 5, "q", "g")
+
+    assert lua.popped(6, 2) == ["j", "k"]
