@@ -38,25 +38,8 @@ POLL_S = 0.005
 #: How the answer to PING of a server begins that is up; it may ask for a password first.
 _UP = (b"+PONG", b"-NOAUTH")
 
-#: $1 is the socket to withdraw first, so that nobody attaches to a server about to end; $2 is
-#: the temporary directory to remove last, or empty; the rest is the server's command line. It
-#: comes with the owner's pipe as input, the lock of the directory as output, the log as errors.
-_WATCHDOG = r"""
-socket=$1 scrap=$2
-shift 2
-trap '' HUP INT
-exec 3<&0 4>&1
-"$@" </dev/null >&2 3<&- &
-server=$!
-trap 'kill -TERM "$server" 2>/dev/null' TERM
-( read -r _ <&3; rm -f -- "$socket"; kill -TERM "$server" ) 2>/dev/null &
-reader=$!
-exec 3<&-
-wait "$server"
-while kill -0 "$server" 2>/dev/null; do wait "$server"; done
-kill -KILL "$reader" 2>/dev/null
-[ -z "$scrap" ] || rm -rf -- "$scrap"
-"""
+#: The shell that stands between the owner and the server.
+_WATCHDOG = Path(__file__).with_name("watchdog.sh")
 
 _live: weakref.WeakSet[EmbeddedServer] = weakref.WeakSet()
 
@@ -259,7 +242,7 @@ class EmbeddedServer:
             self._held.append(writing)
             try:
                 self._process = subprocess.Popen(  # noqa: S603 - the operator's own program
-                    ["/bin/sh", "-c", _WATCHDOG, "qless-embedded", place, scrap or "", *command],
+                    ["/bin/sh", _WATCHDOG, place, scrap or "", *command],
                     stdin=reading,
                     stdout=subprocess.DEVNULL if lock is None else lock,
                     stderr=log,

@@ -1,25 +1,19 @@
-"""gunicorn, run from inside: what it is told, and how its workers end.
-
-A worker of kind gthread serves each request on a thread of its own, open event streams too. Told
-to stop, gunicorn would wait for the streams until its patience ends, so the worker closes the hub
-that feeds them first.
-"""
+"""gunicorn, run from inside: what it is told, and what it tells us."""
 
 from __future__ import annotations
 
 import signal
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has none
 
 from qless_web.app import create_app
+from qless_web.process.ending import Ending
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
-    from types import FrameType
 
     from flask import Flask
 
@@ -51,6 +45,7 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
         self._descriptor = descriptor
         self._up = up
         self._console: Flask | None = None
+        self._ending = Ending(GRACE_S)
         super().__init__()
 
     def load_config(self) -> None:
@@ -71,6 +66,9 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
             "control_socket_disable": True,
             "worker_tmp_dir": str(memory) if memory.is_dir() else None,
             "when_ready": self._when_ready,
+            "post_fork": lambda _arbiter, _worker: self._ending.forked(),
+            "pre_request": lambda _worker, _request: self._ending.begin(),
+            "post_request": lambda _worker, _request, _environ, _answer: self._ending.end(),
             "post_worker_init": self._post_worker_init,
         }
         for name, value in options.items():
@@ -86,34 +84,7 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
             signal.signal(signal.SIGHUP, lambda *_: arbiter.signal(signal.SIGTERM, None))
 
     def _post_worker_init(self, worker: Any) -> None:  # noqa: ANN401 - the base has no types
-        ending = _Ending(self._console)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
-            ending.precede(number)
+        hub = self._console.extensions["qless_web"].hub if self._console else None
+        self._ending.watch(hub.close if hub else lambda: None)
         if worker.age == 1:
             self._up()
-
-
-class _Ending:
-    """Closes the hub once, whichever signal comes first, then lets gunicorn's handler go on."""
-
-    def __init__(self, console: Flask | None) -> None:
-        self._console = console
-        self._begun = False
-
-    def precede(self, number: signal.Signals) -> None:
-        following = signal.getsignal(number)
-
-        def handle(received: int, frame: FrameType | None) -> None:
-            self._begin()
-            if callable(following):
-                following(received, frame)
-
-        signal.signal(number, handle)
-
-    def _begin(self) -> None:
-        if self._begun or self._console is None:
-            return
-        self._begun = True
-        hub = self._console.extensions["qless_web"].hub
-        # On a thread: a signal may have come while this one holds what closing waits for.
-        threading.Thread(target=hub.close, name="closing", daemon=True).start()

@@ -202,6 +202,7 @@ def test_open_streams_end_cleanly_when_the_console_stops(qless_web, number):
     for connection, answer in streams:
         answer.read()  # raises IncompleteRead for a stream that was cut
         connection.close()
+    assert qless_web.complaints == ""
     eventually(lambda: not folder.exists())
 
 
@@ -216,6 +217,28 @@ def test_ctrl_c_in_the_terminal_ends_all(qless_web):
     for connection, answer in streams:
         answer.read()
         connection.close()
+    eventually(lambda: not folder.exists())
+
+
+def test_connections_that_ask_nothing_do_not_delay_the_end(qless_web, url):
+    served = qless_web.start("--redis-url", url)
+    with socket.create_connection(("127.0.0.1", served.port)):
+        assert served.get("/healthz")[0] == 200
+
+        assert served.end(signal.SIGTERM) == 0
+
+    assert qless_web.complaints == ""
+
+
+def test_streams_end_cleanly_too_when_the_console_is_killed(qless_web):
+    served = qless_web.start("--demo")
+    folder = Path(served.redis_url.removeprefix("unix://")).parent
+    connection, answer = stream(served.port)
+
+    served.process.kill()
+
+    answer.read()
+    connection.close()
     eventually(lambda: not folder.exists())
 
 

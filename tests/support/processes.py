@@ -100,6 +100,11 @@ class Command:
             "PYTHONPATH": str(ROOT),
         }
 
+    @property
+    def complaints(self) -> str:
+        """What the last one in the foreground wrote to standard error."""
+        return (self.home / "stderr").read_text()
+
     def run(self, *args: str, **more: str) -> subprocess.CompletedProcess[str]:
         """Run it to its end; a daemon it leaves behind is ended after the test."""
         done = subprocess.run(
@@ -117,19 +122,21 @@ class Command:
 
     def start(self, *args: str, **more: str) -> Running:
         """Run it in the foreground on a free port and return once it serves."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "qless_web", "-F", "-p", "0", *args],
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=self.home,
-            env=self.environment | more,
-            start_new_session=True,
-        )
+        with (self.home / "stderr").open("w") as errors:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "qless_web", "-F", "-p", "0", *args],
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                cwd=self.home,
+                env=self.environment | more,
+                start_new_session=True,
+            )
         self.running.append(process)
         assert process.stdout is not None
         served, jobs = process.stdout.readline(), process.stdout.readline()
         url = re.search(r"serves (\S+) ", served)
-        assert url, f"it did not start: {served}{jobs}"
+        assert url, f"it did not start: {served}{jobs}{self.complaints}"
         return Running(process, url[1], jobs.removeprefix("jobs are in ").strip())
 
     def end(self) -> None:
