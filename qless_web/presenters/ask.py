@@ -136,7 +136,7 @@ def about_queue(queue: str, *, verb: str, endpoint: str, consequence: str) -> As
 
 def forget_worker(worker: str, held: int) -> AskPage:
     """Ask whether to take a worker that holds so many jobs off the list."""
-    holding = words.jobs(held)
+    until = "stays locked until its lock ends" if held == 1 else "stay locked until their locks end"
     question = Ask(
         verb="Forget",
         count=1,
@@ -144,7 +144,7 @@ def forget_worker(worker: str, held: int) -> AskPage:
         question=f"Forget the worker {worker}?",
         link=Link("act.forget_worker", {"worker": worker}),
         consequences=(
-            *((f"It holds {holding}, which stay locked until their locks end.",) if held else ()),
+            *((f"It holds {words.jobs(held)}, which {until}.",) if held else ()),
             "A worker that still lives is listed again with its next sign of life.",
         ),
         fields=(("expected", "1"),),
