@@ -155,11 +155,23 @@ class Subscription:
         return found
 
     def _next(self, timeout: float) -> dict[str, Any] | None:
-        """Read one message, or ask the server for a sign of life after a long silence."""
+        """Read one message, in slices, so as to notice that nobody wants it more.
+
+        redis-py connects again by itself before it reads, also what close() took away.
+        """
         pubsub = self._connected()
         if self._early:
             return self._early.popleft()
-        message: dict[str, Any] | None = pubsub.get_message(timeout=max(0.0, timeout))
+        while True:
+            piece = max(0.0, min(timeout, SLICE_S))
+            message: dict[str, Any] | None = pubsub.get_message(timeout=piece)
+            self._see_whether_it_lives(pubsub, message)
+            timeout -= piece
+            if message is not None or timeout <= 0 or self._closed:
+                return message
+
+    def _see_whether_it_lives(self, pubsub: PubSub, message: dict[str, Any] | None) -> None:
+        """Ask for a sign of life after a long silence, and give up after a longer one."""
         now = self._client.clock.monotonic()
         if message is not None:
             self._heard_at, self._asked = now, False
@@ -169,7 +181,6 @@ class Subscription:
         elif not self._asked and now - self._heard_at > PING_AFTER_S:
             pubsub.ping()
             self._asked = True
-        return message
 
     def _until_pong(self) -> list[dict[str, Any]]:
         """Read all that the server sent before it answers a question asked now."""

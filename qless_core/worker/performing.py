@@ -16,7 +16,7 @@ import traceback
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from qless_core import wire
-from qless_core.errors import BadArgument, LockLost, QlessError
+from qless_core.errors import BadArgument, QlessError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,8 +55,6 @@ def settle(job: Job, error: BaseException | None) -> None:
     """
     if job.is_settled:
         return
-    if isinstance(error, LockLost) and error.jid == job.jid:
-        raise error
     if error is None:
         try:
             job.complete()

@@ -94,9 +94,10 @@ def test_what_cannot_be_imported_is_failed_with_a_clear_message(work, klass):
         ("settles_then_raises", "complete"),
     ],
 )
-def test_a_job_that_settles_itself_is_left_alone(work, queue, state):
+def test_a_job_that_settles_itself_is_left_alone(work, queue, state, caplog):
     job = work(Settles, queue=queue)
 
+    assert "no longer ours" not in caplog.text
     assert job.state == state
     assert job.failure is None or job.failure.group == "own"
 
