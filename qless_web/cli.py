@@ -14,7 +14,6 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from qless_core.client import masked
 from qless_core.clock import Clock
 from qless_web.process.backing import backing
 from qless_web.process.daemon import daemonize
@@ -22,7 +21,7 @@ from qless_web.process.errors import StartError
 from qless_web.process.listening import address_of, listen
 from qless_web.process.pidfile import PidFile
 from qless_web.process.serving import serve
-from qless_web.settings import SETTINGS, SettingError, Settings, state_folder
+from qless_web.settings import SETTINGS, SettingError, Settings, masked, state_folder
 
 if TYPE_CHECKING:
     import socket

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from qless_core.client import Client, masked
+from qless_core.connection import masked, pool_of
 from qless_core.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _words(value: object) -> tuple[str, ...]:
 def _redis_url(value: object) -> str:
     url = _text(value)
     try:
-        Client(url)
+        pool_of(url)
     except BadArgument as error:
         raise SettingError(str(error)) from None
     return url

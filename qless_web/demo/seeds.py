@@ -48,6 +48,7 @@ OPTIONS = {
     "thumbnails-max-concurrency": 3,
 }
 #: Who worked at what; everything else was done by the shop's own workers.
+_SHOP = ("shop-1-4101", "shop-2-4102", "shop-3-4103")
 HANDS = {"exports": "reports-1-771", "thumbnails": "media-1-884", "video": "media-2-885"}
 
 
@@ -107,7 +108,7 @@ class Hands:
             LookupError: there is none.
 
         """
-        name = worker or HANDS.get(queue) or f"shop-{1 + len(queue) % 3}-{4100 + len(queue)}"
+        name = worker or HANDS.get(queue) or _SHOP[len(queue) % len(_SHOP)]
         job = self._named(name).queues[queue].pop()
         if job is None:
             raise LookupError(queue)

@@ -141,7 +141,7 @@ class _Customers:
         if len(queue) < FULL:
             tags = [*kind.tags, *self._chance.choice(((), (), (), ("vip",), ("gift",)))]
             queue.put(kind.klass, kind.data(self._chance), tags=tags, priority=kind.priority)
-        self._over.wait(self._chance.uniform(0.2, 1.2))
+        self._over.wait(self._chance.uniform(0.4, 2.0))
 
 
 class _Tidy:
