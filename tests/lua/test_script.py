@@ -1,0 +1,352 @@
+"""The script as a whole: how it is put together, called, and made to speak of its own files."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from redis import Redis
+from redis.exceptions import NoPermissionError, ResponseError
+
+import qless_core
+from qless_core import errors
+from qless_core.script import PARTS, Runner, Script
+
+LUA = Path(qless_core.__file__).parent / "lua"
+
+
+@pytest.fixture
+def run(redis, script):
+    return Runner(redis, script)
+
+
+def texts():
+    return {path.stem: path.read_text("utf-8") for path in sorted(LUA.glob("*.lua"))}
+
+
+# How it is put together
+
+
+def test_every_file_is_a_part_and_the_reverse():
+    assert sorted(PARTS) == sorted(texts())
+
+
+def test_only_one_file_knows_the_names_of_keys():
+    assert [name for name, text in texts().items() if re.search(r"""['"]ql:""", text)] == ["keys"]
+
+
+def test_a_line_of_the_script_is_a_line_of_a_file(script):
+    lines = script.source.splitlines()
+
+    for name, text in texts().items():
+        for number, line in enumerate(text.splitlines(), start=1):
+            found = [
+                place
+                for place, whole in enumerate(lines, start=1)
+                if line.strip() and line in whole
+                if script.locate(f"user_script:{place}") == f"{name}.lua:{number}"
+            ]
+            assert found or not line.strip(), f"{name}.lua:{number}"
+    assert script.locate("user_script:999999: x") == "user_script:999999: x"
+
+
+def test_no_name_is_global(redis, lua):
+    """A global of ours would stay in the server, or be refused by it."""
+    names = "local n = 0 for _ in pairs(_G) do n = n + 1 end return n"
+    before = redis.eval(names, 0)
+
+    lua.put(1, "j")
+    lua.pop(2)
+
+    assert redis.eval(names, 0) == before
+    for name, text in texts().items():
+        assert not re.search(r"^\s*function [a-z_]+\(", text, re.MULTILINE), name
+
+
+def test_every_command_says_what_it_takes_and_gives():
+    for text in texts().values():
+        for found in re.finditer(r"^((?:--.*\n)+)Commands\['([a-z.]+)'\] =", text, re.MULTILINE):
+            comment, command = found[1], found[2]
+            assert re.search(rf"^-- {re.escape(command)}\b", comment, re.MULTILINE), command
+        commands = re.findall(r"^Commands\['", text, re.MULTILINE)
+        commented = re.findall(r"^--.*\nCommands\['", text, re.MULTILINE)
+        assert len(commands) == len(commented)
+
+
+def test_the_script_is_printed_for_any_client(script):
+    program = [sys.executable, "-m", "qless_core", "lua"]
+
+    printed = subprocess.run(program, capture_output=True, text=True, check=True).stdout
+    other = subprocess.run(
+        [*program, "--namespace", "my'ns:"], capture_output=True, text=True, check=True
+    ).stdout
+
+    assert printed == script.source
+    assert other == Script("my'ns:").source != printed
+
+
+# How it is called
+
+
+def test_a_script_that_the_server_does_not_know_is_loaded_once(run, redis):
+    run("put", 1, "w", "q", "j", "K", "{}", 0)
+    redis.script_flush()
+    redis.config_resetstat()
+
+    assert run("length", 2, "q") == 1
+    assert run("length", 3, "q") == 1
+
+    stats = redis.info("commandstats")
+    assert stats["cmdstat_script|load"]["calls"] == 1
+    assert stats["cmdstat_evalsha"]["calls"] == 3
+
+
+def test_b67_an_error_of_the_script_is_not_tried_again(redis):
+    broken = Script()
+    broken.source = "redis.call('INCR', 'tries') error('broken')"
+    broken.sha = redis.script_load(broken.source)
+
+    with pytest.raises(errors.ScriptFault):
+        Runner(redis, broken)("put", 1)
+
+    assert redis.get("tries") == "1"
+
+
+def test_a_fault_names_the_file_and_the_line(run, redis):
+    redis.sadd("ql:config", "not a hash")
+
+    with pytest.raises(errors.QlessError, match="WRONGTYPE"):
+        run("config.get", 1)
+
+    fault = run.translate(ResponseError("user_script:2: attempt to index nil, on @user_script:2."))
+    assert isinstance(fault, errors.ScriptFault)
+    assert fault.where == "base.lua:2"
+    assert "attempt to index nil, on base.lua:2" in str(fault)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "fields"),
+    [
+        (("frob", 1), errors.UnknownCommand, {}),
+        (("put", 1), errors.BadArgument, {}),
+        (("heartbeat", 1, "no such", "w"), errors.JobNotFound, {"jid": "no such"}),
+        (
+            ("heartbeat", 1, "waits", "w"),
+            errors.JobNotRunning,
+            {"jid": "waits", "state": "waiting"},
+        ),
+        (("fail", 1, "runs", "other", "g", "m"), errors.LockLost, {"jid": "runs", "worker": "w 1"}),
+        (
+            ("cancel", 1, "waits"),
+            errors.HasDependents,
+            {"jid": "waits", "dependents": ("depends",)},
+        ),
+        (
+            ("depends", 1, "runs", "on", "waits"),
+            errors.NotWaitingOnDependencies,
+            {"jid": "runs", "state": "running"},
+        ),
+        (("recur.tag", 1, "no such", "t"), errors.RecurringJobNotFound, {"jid": "no such"}),
+    ],
+)
+def test_a_refusal_becomes_the_error_of_its_code(run, call, kind, fields):
+    run("put", 1, "w", "p", "runs", "K", "{}", 0)
+    run("pop", 1, "p", "w 1", 1)
+    run("put", 1, "w", "q", "waits", "K", "{}", 0)
+    run("put", 1, "w", "q", "depends", "K", "{}", 0, "depends", '["waits"]')
+
+    with pytest.raises(kind) as caught:
+        run(*call)
+
+    assert type(caught.value) is kind
+    assert {name: getattr(caught.value, name) for name in fields} == fields
+    assert "user_script" not in str(caught.value)
+
+
+def test_a_server_that_is_not_there_is_unavailable(script, tmp_path):
+    redis = Redis(unix_socket_path=str(tmp_path / "nowhere"))
+
+    with pytest.raises(errors.RedisUnavailable):
+        Runner(redis, script)("queues", 1)
+
+
+def test_b71_a_full_server_is_unavailable_but_can_be_read(run, redis):
+    run("put", 1, "w", "q", "j", "K", "{}", 0)
+    redis.config_set("maxmemory", 1)
+    try:
+        with pytest.raises(errors.RedisUnavailable):
+            run("put", 2, "w", "q", "k", "K", "{}", 0)
+        assert run("get", 3, "j")
+        assert run("queues", 3)
+    finally:
+        redis.config_set("maxmemory", 0)
+
+
+def test_both_protocols_answer_alike(server, lua, script):
+    lua.put(1, "j", "tags", '["x"]')
+    calls = [
+        ("get", 2, "j"),
+        ("get", 2, "gone"),
+        ("config.get", 2, "heartbeat"),
+        ("config.get", 2, "unknown"),
+        ("jobs", 2, "complete"),
+        ("length", 2, "q"),
+        ("track", 2, "track", "j"),
+        ("track", 2, "untrack", "j"),
+        ("heartbeat", 2, "j", "w"),
+        ("pop", 2, "q", "w", 1),
+        ("heartbeat", 3, "j", "w"),
+        ("complete", 4, "j", "w", "q", "{}"),
+        ("pause", 5, "q"),
+    ]
+    answers = []
+    for protocol in (2, 3):
+        lua.redis.flushdb()
+        lua.put(1, "j", "tags", '["x"]')
+        with Redis.from_url(server.url, protocol=protocol, decode_responses=True) as redis:
+            answers.append([attempt(redis, script, call) for call in calls])
+
+    assert answers[0] == answers[1]
+
+
+def attempt(redis, script, call):
+    try:
+        return redis.evalsha(script.sha, 0, *call)
+    except ResponseError as error:
+        return str(error)
+
+
+# The moment
+
+
+def test_auto_is_the_time_of_the_server(lua, redis):
+    lua.put("auto", "j", delay=100)
+
+    seconds, _ = redis.time()
+    assert abs(redis.zscore("ql:q:q-scheduled", "j") - 100 - seconds) < 60
+    assert lua.popped("auto") == []
+
+
+@pytest.mark.parametrize("now", ["0", "1600000000", "1600000000.123456", "1.6e9", "-5"])
+def test_a_number_is_taken_as_it_is(lua, now):
+    assert lua.put(now, "j") == "j"
+
+
+# Other namespaces
+
+
+def test_every_key_and_channel_is_in_the_namespace(redis):
+    script = Script("shop'\\\n:")
+    run = Runner(redis, script)
+    heard = redis.pubsub(ignore_subscribe_messages=True)
+    heard.psubscribe("*")
+
+    run("put", 1, "w", "q", "j", "K", "{}", 0, "tags", '["x"]')
+    run("track", 1, "track", "j")
+    run("pop", 2, "q", "w", 1)
+    run("fail", 3, "j", "w", "g", "m")
+    run("recur", 4, "q", "r", "K", "{}", "interval", 60, 0)
+    run("pop", 5, "q", "w", 1)
+    run("config.set", 6, "heartbeat", 5)
+    run("pause", 7, "q")
+
+    assert all(key.startswith(script.namespace) for key in redis.scan_iter("*"))
+    channels = []
+    while (message := heard.get_message(timeout=0.2)) or not channels:
+        if message:
+            channels.append(message["channel"])
+    assert len(channels) == 6
+    assert all(channel.startswith(script.namespace) for channel in channels)
+    heard.close()
+
+
+def test_a_namespace_with_a_hash_tag_takes_its_tag_as_the_one_key(redis):
+    script = Script("{shop}:")
+    assert script.keys == ("{shop}",)
+
+    assert Runner(redis, script)("put", 1, "w", "q", "j", "K", "{}", 0) == "j"
+
+    for keys in ((), ("{other}",), ("{shop}", "{shop}")):
+        with pytest.raises(ResponseError, match=r"BAD_ARGUMENT .*takes the one key \{shop\}"):
+            redis.evalsha(script.sha, len(keys), *keys, "length", 1, "q")
+
+
+# Reading
+
+READS = [
+    ("get", "j"),
+    ("multiget", "j", "k", "gone"),
+    ("peek", "q", 10),
+    ("jobs", "complete"),
+    ("jobs", "running", "q"),
+    ("jobs", "stalled", "q"),
+    ("jobs", "scheduled", "q"),
+    ("jobs", "depends", "q"),
+    ("jobs", "recurring", "q"),
+    ("failed",),
+    ("failed", "g"),
+    ("tag", "get", "x"),
+    ("tag", "get", "x", 0, 5, "open-first"),
+    ("tag", "top"),
+    ("track",),
+    ("queues",),
+    ("queues", "q"),
+    ("length", "q"),
+    ("workers",),
+    ("workers", "w"),
+    ("stats", "q", 100),
+    ("config.get",),
+    ("config.get", "heartbeat"),
+    ("recur.get", "r"),
+    ("bulk.closure", "k"),
+    ("bulk.states", "g", 0, 5),
+]
+
+
+@pytest.fixture
+def reader(server, redis, lua):
+    """Connect as a user who may only read, to a server with something of everything, all due."""
+    lua.put(1, "j", "tags", '["x"]', delay=5)
+    lua.put(1, "k")
+    lua.put(1, "l", "depends", '["k"]')
+    lua.put(1, "f")
+    for _ in range(2):
+        lua.pop(2)
+    lua("fail", 3, "f", "w", "g", "m")
+    lua.put(3, "m", "tags", '["x"]')
+    lua("track", 3, "track", "j")
+    lua("recur", 3, "q", "r", "K", "{}", "interval", 10, 0)
+    redis.hset("ql:j:m", "history", '[{"q":"q","put":1}]')
+    rights = ["+@read", "+@connection", "+evalsha", "+evalsha_ro", "+time"]
+    redis.execute_command("ACL", "SETUSER", "reader", "on", "nopass", "~ql:*", "&ql:*", *rights)
+    with Redis.from_url(server.url, username="reader", password="x") as reader:  # noqa: S106
+        yield reader
+    redis.execute_command("ACL", "DELUSER", "reader")
+
+
+@pytest.mark.parametrize("call", READS, ids=str)
+@pytest.mark.parametrize("now", [4, 1_000_000, "auto"])
+def test_reading_writes_nothing_and_needs_no_more_than_reading(reader, lua, script, call, now):
+    command, *arguments = call
+    before = lua.stored()
+
+    reply = reader.evalsha(script.sha, 0, command, now, *arguments)
+
+    assert reply == reader.evalsha_ro(script.sha, 0, command, now, *arguments) or now == "auto"
+    assert reply is not None
+    assert lua.stored() == before
+    with pytest.raises((NoPermissionError, ResponseError)):
+        reader.evalsha(script.sha, 0, "put", 5, "w", "q", "n", "K", "{}", 0)
+    assert lua.stored() == before
+
+
+def test_what_reads_says_so_in_its_file():
+    said = set()
+    for text in texts().values():
+        for found in re.finditer(r"^((?:--.*\n)+)(?:Commands\['([a-z.]+)'\])", text, re.MULTILINE):
+            if "Reads only" in found[1]:
+                said.add(found[2])
+    assert said | {"tag"} == {call[0] for call in READS}
