@@ -31,6 +31,9 @@ function ask() {
   else timer ??= setTimeout(refresh, Math.max(0, askedAt + gap - performance.now()));
 }
 
+// An error page, where by now there would be something to see.
+const isLess = (page) => page.querySelector("main [data-live]") && !document.querySelector("main [data-live]");
+
 async function refresh() {
   timer = null;
   [asking, again, askedAt] = [true, false, performance.now()];
@@ -41,6 +44,7 @@ async function refresh() {
     const main = page.querySelector("main[data-topics]");
     if (response.status === 401 || response.status === 403 || (response.ok && !main)) stop("signed-out");
     else if (response.status === 404) tell("gone");
+    else if (response.ok && isLess(page)) location.reload();
     else if (response.ok) {
       await apply(page);
       freshAt = Date.now();
