@@ -109,7 +109,7 @@ class Worker:
 
     def _work(self, job: Job) -> None:
         """Perform and settle a job; whatever becomes of it, the worker lives on."""
-        log.info("job %s (%s) from %r begins", job.jid, job.klass_name, job.queue_name)
+        log.info("job %r (%r) from %r begins", job.jid, job.klass_name, job.queue_name)
         error = attempt(job)
         backoff = Backoff()
         for left in reversed(range(SETTLE_ATTEMPTS)):
@@ -117,15 +117,15 @@ class Worker:
                 settle(job, error)
             except RedisUnavailable as trouble:
                 if not left:
-                    log.exception("job %s: its outcome could not be told", job.jid)
+                    log.exception("job %r: its outcome could not be told", job.jid)
                     return
-                log.warning("job %s: its outcome waits: %s", job.jid, trouble)
+                log.warning("job %r: its outcome waits: %s", job.jid, trouble)
                 self.client.clock.wait(backoff.next())
             except QlessError as trouble:
-                log.warning("job %s is no longer ours: %s", job.jid, trouble)
+                log.warning("job %r is no longer ours: %s", job.jid, trouble)
                 return
             else:
-                log.info("job %s is settled: %s", job.jid, job.state)
+                log.info("job %r is settled: %s", job.jid, job.state)
                 return
 
     def _leave(self) -> None:

@@ -38,7 +38,8 @@ def attempt(job: Job) -> BaseException | None:
     try:
         performer_of(job.klass_name, job.queue_name)(job)
     except (Exception, SystemExit) as error:  # sys.exit() ends a job, not the worker
-        log.warning("job %s (%s) raised", job.jid, job.klass_name, exc_info=error)
+        # As text, because a handler may choke on what UTF-8 cannot hold.
+        log.warning("job %r (%r) raised\n%s", job.jid, job.klass_name, message_of(error))
         return error
     return None
 

@@ -65,8 +65,10 @@ def test_b10_any_text_in_an_error_is_kept(work):
     assert "glāžšķūņu 漢字 🙂" in job.failure.message
 
 
-def test_b12_what_utf8_cannot_hold_is_replaced(work):
+def test_b12_what_utf8_cannot_hold_is_replaced(work, caplog):
     assert "ValueError: a�b" in work(Raises, queue="surrogate").failure.message
+    assert "ValueError: a�b" in caplog.text
+    caplog.text.encode()
 
 
 def test_leaving_the_interpreter_fails_the_job_alone(work):
