@@ -37,7 +37,7 @@ def attempt(job: Job) -> BaseException | None:
     """Run a job; answers what it raised, or None when it returned."""
     try:
         performer_of(job.klass_name, job.queue_name)(job)
-    except (Exception, SystemExit) as error:  # sys.exit() ends a job, not the worker
+    except (Exception, SystemExit) as error:  # noqa: BLE001  all of it ends the job, not us
         # As text, because a handler may choke on what UTF-8 cannot hold.
         log.warning("job %r (%r) raised\n%s", job.jid, job.klass_name, message_of(error))
         return error
