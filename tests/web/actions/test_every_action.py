@@ -1,0 +1,234 @@
+"""What holds for every action there is: allowed, asked, guarded, recorded, documented, offered."""
+
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+
+import pytest
+from flask import url_for
+
+import qless_web
+from qless_core.client import Client
+from qless_web import create_app
+from qless_web.actions.action import ACTIONS
+from tests.support.html import HTMX, question
+
+ROOT = Path(qless_web.__file__).parents[1]
+
+#: What each address names, and what its form brings.
+NAMES = {"jid": "a", "queue": "mail", "group": "boom", "worker": "worker-1"}
+FIELDS = {
+    "expected": "1",
+    "queue": "slow",
+    "priority": "5",
+    "tag": "x",
+    "dependency": "first",
+    "jids": "a",
+}
+
+
+@pytest.fixture(params=sorted(ACTIONS))
+def action(request):
+    return ACTIONS[request.param]
+
+
+@pytest.fixture
+def address(app, action):
+    """Give the address of an action on what there is."""
+    names = {name: NAMES[name] for name in re.findall(r"<name:(\w+)>", action.rule)}
+    with app.test_request_context():
+        return url_for(f"act.{action.name}", **names)
+
+
+@pytest.fixture
+def ready(action, shop):
+    """Bring job `a` into the state that the action is for."""
+    match action.name:
+        case "time_out_job" | "forget_worker":
+            shop.run("a")
+        case "undepend_job":
+            shop.put("first", queue="else")
+            shop.put("a", depends=["first"])
+        case _:
+            shop.fail("a")
+    if action.name == "remove_tag":
+        shop.client.jobs["a"].tag("x")
+    if action.name == "untrack_job":
+        shop.client.track("a")
+    if action.name == "unpause_queue":
+        shop.client.queues["mail"].pause()
+    return shop
+
+
+@pytest.mark.usefixtures("ready")
+def test_it_asks_when_opened_and_changes_nothing(web, address, action, stored):
+    before = stored()
+
+    page = web.page(f"{address}?jids=a" if "ticked" in address else address)
+
+    asked = question(page)
+    assert asked.address == web.prefix + address
+    assert asked.method == "post"
+    assert [text for text in asked.buttons if re.fullmatch(r"[A-Z][a-z ]+ 1 \w[\w ]*", text)]
+    assert page.one("h1").text
+    assert action.name in ACTIONS
+    assert stored() == before
+
+
+@pytest.mark.usefixtures("ready")
+def test_it_does_it_from_its_own_question(web, address, stored):
+    asked = question(web.page(f"{address}?jids=a" if "ticked" in address else address))
+    before = stored()
+
+    answer = web.submit(asked, **{name: FIELDS[name] for name in ("queue", "priority", "tag")})
+
+    assert answer.status_code == 303
+    assert stored() != before
+
+
+@pytest.mark.usefixtures("ready")
+def test_it_is_refused_where_the_console_is_read_only(client, visit, address, stored, audit):
+    web = visit(create_app(client, read_only=True))
+    before = stored()
+
+    for headers in ({}, HTMX):
+        answer = web.post(address, FIELDS, **headers)
+        assert answer.status_code == 403
+        assert "Nothing was changed: this console is read-only." in answer.text
+    assert web.get(address).status_code == 403
+    assert stored() == before
+    assert {each["outcome"] for each in audit()} == {"refused"}
+
+
+@pytest.mark.usefixtures("ready")
+def test_it_is_refused_where_redis_lets_this_user_only_read(
+    server, redis, visit, address, stored, clock
+):
+    rights = [
+        "on",
+        "nopass",
+        "~ql:*",
+        "&ql:*",
+        "+@read",
+        "+@connection",
+        "+@pubsub",
+        "+info",
+        "+time",
+    ]
+    redis.execute_command("acl", "setuser", "reader", "on", "nopass", *rights)
+    with Client(f"{server.url}?username=reader&password=x", clock=clock) as reader:
+        web = visit(create_app(reader))
+        before = stored()
+
+        answer = web.post(address, FIELDS)
+
+        assert answer.status_code == 403
+        assert "this Redis user may only read" in answer.text
+        assert stored() == before
+    redis.execute_command("acl", "deluser", "reader")
+
+
+@pytest.mark.usefixtures("ready")
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost"},
+    ],
+    ids=str,
+)
+def test_b85_another_site_cannot_do_it(web, address, stored, headers):
+    before = stored()
+
+    assert web.post(address, FIELDS, **headers).status_code == 403
+    assert stored() == before
+
+
+@pytest.mark.usefixtures("ready")
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Sec-Fetch-Site": "same-origin"},
+        {"Sec-Fetch-Site": "none"},
+        {"Origin": "http://localhost"},
+    ],
+    ids=str,
+)
+def test_b85_our_own_pages_can(web, address, stored, headers):
+    before = stored()
+
+    assert web.post(address, FIELDS, **headers).status_code == 303
+    assert stored() != before
+
+
+@pytest.mark.usefixtures("ready")
+def test_it_leaves_one_record(web, address, action, audit):
+    web.post(address, FIELDS)
+
+    (record,) = audit()
+    assert record["action"] == action.name
+    assert record["outcome"] == "done"
+    assert record["counts"]["done"] == 1
+    assert record["took_ms"] >= 0
+    names = {name: NAMES[name] for name in re.findall(r"<name:(\w+)>", action.rule)}
+    assert names.items() <= record["on"].items()
+
+
+@pytest.mark.usefixtures("ready")
+def test_a_second_time_is_no_error_of_the_console(web, address):
+    web.post(address, FIELDS)
+
+    assert web.post(address, FIELDS).status_code in {303, 404, 409, 422}
+
+
+@pytest.mark.parametrize("fields", [{}, {"expected": "x"}, {"targets": "?"}, {"return_to": "//x"}])
+def test_on_what_is_not_there_it_is_no_error_of_the_console(web, address, fields):
+    assert web.post(address, fields).status_code in {303, 400, 404, 409, 422}
+    assert web.post(address, {**FIELDS, **fields}).status_code in {303, 400, 404, 409, 422}
+    assert web.get(address).status_code in {200, 404, 409}
+
+
+def test_without_redis_it_says_so(visit, address):
+    with Client("unix:///nowhere/there.sock") as nobody:
+        web = visit(create_app(nobody))
+
+        assert web.post(address, FIELDS).status_code == 503
+        answer = web.post(address, FIELDS, **HTMX)
+        assert answer.status_code == 503
+        assert "Redis cannot be reached" in answer.text
+
+
+def test_it_has_an_entry_in_the_reference(action):
+    text = (ROOT / "docs" / "reference" / "actions.md").read_text(encoding="utf-8")
+
+    assert f"| `{action.name}` |" in text
+    assert f"`{action.rule.replace('name:', '')}`" in text
+
+
+def test_some_page_offers_it(action):
+    pages = [
+        path
+        for folder in ("presenters", "templates")
+        for path in (ROOT / "qless_web" / folder).rglob("*")
+        if path.suffix in {".py", ".html"} and not path.name.startswith("ask")
+    ]
+
+    assert any(f"act.{action.name}" in path.read_text(encoding="utf-8") for path in pages)
+
+
+def test_the_audit_says_who_where_a_proxy_knows(app, shop, audit, caplog):
+    caplog.set_level(logging.INFO, logger="qless.audit")
+    shop.fail("a")
+
+    app.test_client().post(
+        "/jobs/a/retry", environ_overrides={"REMOTE_USER": "dana", "REMOTE_ADDR": "10.0.0.7"}
+    )
+
+    (record,) = audit()
+    assert (record["user"], record["from"]) == ("dana", "10.0.0.7")
