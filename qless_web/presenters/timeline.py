@@ -14,6 +14,7 @@ from qless_web.formatting import duration
 from qless_web.presenters import charts
 from qless_web.presenters.data import tree
 from qless_web.presenters.jobs import group_link, queue_link, worker_link
+from qless_web.presenters.scale import NOT_RECORDED, axis_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -113,15 +114,32 @@ def life(job: JobDetail, now: float) -> Life:
         # Whole seconds cannot tell more: the last stretch fills the drawing.
         spans[-1] = replace(spans[-1], end=start + SHORTEST_S)
     return Life(
-        chart=charts.timeline(
-            spans, marks=[mark for mark in walk.marks if mark[1] >= start], say=duration
-        ),
+        chart=_chart(spans, [mark for mark in walk.marks if mark[1] >= start]),
         events=tuple(reversed(list(_events(job.history, trimmed=job.history_trimmed)))),
         attempts=sum(1 for each in job.history if each.what == "popped"),
         left_out=first,
         waited=walk.waited,
         ran=walk.ran,
     )
+
+
+def _chart(spans: Sequence[charts.Span], marks: Sequence[tuple[str, float]]) -> charts.Timeline:
+    """Draw stretches to scale; where nothing happened for long, the axis is cut."""
+    axis = axis_of(spans)
+    lanes = {each.start: each.lane for each in reversed(spans)}
+    cuts = [
+        charts.Span(
+            "gap", cut.start, cut.end, f"{duration(cut.end - cut.start)} later", lanes[cut.end]
+        )
+        for cut in axis.cuts
+        if not any(each.text == NOT_RECORDED and each.start == cut.start for each in spans)
+    ]
+    drawn = [
+        replace(each, start=axis.at(each.start), end=axis.at(each.end))
+        for each in sorted([*spans, *cuts], key=lambda each: each.start)
+    ]
+    chart = charts.timeline(drawn, marks=[(text, axis.at(at)) for text, at in marks], say=duration)
+    return replace(chart, ticks=axis.ticks(duration)) if axis.cuts else chart
 
 
 @dataclass
@@ -178,7 +196,7 @@ class _Walk:
 
     def _gap(self, at: float) -> None:
         if self._kind:
-            self._draw("gap", at, "not recorded")
+            self._draw("gap", at, NOT_RECORDED)
         self._kind, self._since = "", at
         self._next_lane()
 

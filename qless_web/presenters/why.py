@@ -105,7 +105,7 @@ def _stalled(found: JobDetail, _now: float) -> Why:
 def _depends(found: JobDetail, _now: float) -> Why:
     total = found.dependencies_total
     bad = [each for each in found.dependencies if each.state in {"failed", ""}]
-    others = f" and {count(total - 1)} other{'s' if total > 2 else ''}" if total > 1 else ""  # noqa: PLR2004
+    others = f", and for {count(total - 1)} more" if total > 1 else ""
     if bad:
         first = bad[0]
         what = ", which failed: it will not run until that completes" if first.state else (
@@ -116,8 +116,12 @@ def _depends(found: JobDetail, _now: float) -> Why:
     if not found.dependencies:
         return Why(sentence("It waits for other jobs, but none is recorded."), "warning")
     first = found.dependencies[0]
-    states = f" ({first.state})" if first.state else ""
-    return Why(sentence("Waits for ", job(first.jid, first.klass), f"{states}{others}."))
+    how = _HOW.get(first.state, f"is {first.state}")
+    return Why(sentence("Waits for ", job(first.jid, first.klass), f", which {how}{others}."))
+
+
+#: What another job that is waited for does.
+_HOW = {"depends": "itself waits for others", "running": "runs now", "complete": "has completed"}
 
 
 def _failed(found: JobDetail, _now: float) -> Why:

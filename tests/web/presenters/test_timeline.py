@@ -57,7 +57,7 @@ def test_a_job_that_ran_well():
 def test_each_attempt_has_its_own_lane():
     found = lived(
         put(0), popped(10), happened("timed-out", 70), popped(75), happened("failed", 80),
-        put(200), popped(203), happened("done", 204),
+        put(130), popped(133), happened("done", 134),
     )  # fmt: skip
 
     assert drawn(found) == [
@@ -112,8 +112,44 @@ def test_trimmed_items_are_a_gap_and_no_length_is_made_up():
     found = lived(put(0), popped(500), happened("done", 510), trimmed=True)
 
     assert drawn(found) == [("gap", "not recorded", 0), ("run", "w 10 s · done", 1)]
+    assert found.chart.bars[0].width > 5
     assert [event.gap for event in found.events] == [False, True, False]
     assert found.events[1].after is None
+
+
+def test_a_night_in_which_nothing_happens_is_cut():
+    night = 8 * 3_600
+    found = lived(
+        put(0), popped(10), happened("failed", 20),
+        put(night), popped(night + 10), happened("done", night + 20),
+    )  # fmt: skip
+
+    assert drawn(found)[2] == ("gap", "7 h 59 min later", 1)
+    bars = found.chart.bars
+    assert bars[0].width == pytest.approx(bars[3].width, abs=0.01)
+    assert bars[0].width > 20
+    assert [tick.text for tick in found.chart.ticks] == ["0", "+8 h"]
+    assert found.chart.ticks[1].at == pytest.approx(bars[3].x, abs=0.01)
+
+
+def test_a_pause_that_is_not_longer_than_the_rest_is_to_scale():
+    found = lived(
+        put(0), popped(10), happened("failed", 20), put(30), popped(40), happened("done", 41)
+    )
+
+    assert [bar.x for bar in found.chart.bars] == [
+        pytest.approx(100 * at / 41, abs=0.01) for at in (0, 10, 30, 40)
+    ]
+
+
+def test_a_mark_stays_with_its_run_behind_a_cut():
+    found = lived(
+        put(0), popped(10), happened("failed", 20),
+        put(9_000), popped(9_010), happened("half", 9_015), happened("done", 9_020),
+    )  # fmt: skip
+
+    run = found.chart.bars[-1]
+    assert run.x < found.chart.marks[0].at < run.x + run.width
 
 
 def test_log_entries_are_marks():

@@ -250,7 +250,7 @@ def test_b21_tags_of_odd_shapes_are_shown(client, redis, see):
 def test_b49_a_job_that_waits_for_a_failed_one_says_so(client, see):
     put(client, "parent")
     put(client, "child", depends=["parent"], klass="Receipt")
-    assert why(see("/jobs/child")) == "Waits for Letter parent (waiting)."
+    assert why(see("/jobs/child")) == "Waits for Letter parent , which is waiting."
 
     client.queues["mail"].pop().fail("group", "message")
 

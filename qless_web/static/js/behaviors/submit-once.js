@@ -27,6 +27,8 @@ export function init() {
   document.addEventListener("htmx:finally:request", (event) => {
     const form = event.detail?.ctx?.sourceElement;
     if (form?.dataset?.busy) free(form);
+    // What was filled in has been done with.
+    if (form?.dataset && "reset" in form.dataset && event.detail.ctx.response?.status < 400) form.reset();
   });
   // Back and forward may show this very page again, with the form still marked.
   window.addEventListener("pageshow", () => document.querySelectorAll("form[data-busy]").forEach(free));
