@@ -203,11 +203,11 @@ def test_a_queue_that_is_not_known_is_not_found(see):
 
 def test_a_forgotten_queue_that_is_still_paused_says_so(client, redis, see):
     """B91."""
-    put(client, "mail", 1)
     client.queues["mail"].pause()
-    redis.zrem("ql:queues", "mail")
+    redis.delete("ql:queues")
 
-    assert "paused" in see("/queues/mail").text
+    for tab in TABS:
+        assert "paused" in see(f"/queues/mail{tab}").text
 
 
 # Paging
@@ -232,6 +232,21 @@ def test_every_job_of_a_queue_is_on_exactly_one_page(state, client, clock, see):
     assert [len(page.row_ids) for page in pages[:5]] == [25] * 5
     total = "131" if state == "scheduled" else "130"
     assert f"25 of {total} jobs" in pages[0].text
+
+
+def test_scheduled_jobs_that_are_due_follow_the_waiting_ones_page_by_page(client, clock, see):
+    """B28."""
+    put(client, "mail", 30)
+    for number in range(40):
+        client.queues["mail"].put("Due", {}, jid=f"due-{number:02}", delay=number + 1)
+    clock.advance(100)
+
+    pages = [see(f"/queues/mail/waiting?page={number}").row_ids for number in (1, 2, 3)]
+
+    assert [len(page) for page in pages] == [25, 25, 20]
+    listed = [jid for page in pages for jid in page]
+    assert listed[30:] == [f"job-due-{number:02}" for number in range(40)]
+    assert len(set(listed)) == 70
 
 
 def test_recurring_jobs_are_paged(client, see):
