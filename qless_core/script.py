@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from redis import Redis
 
-#: The files of `lua/` in the order in which they are read, without `.lua`. `base` comes first and
-#: stays open; every other file gets a block of its own, so that its locals end with it.
+#: The files of `lua/` in the order in which to read them, without `.lua`. `base` comes first and
+#: stays open; `api` and `main` run at each call, in a block each, so that their locals end with it;
+#: each other file becomes a function that `base` calls when something of it is first asked for.
 PARTS: Final = (
     "base",
     "json",
@@ -47,8 +48,12 @@ PARTS: Final = (
     "worker",
     "recurring",
     "bulk",
+    "api",
     "main",
 )
+
+#: The files that run at each call.
+_RUN_AT_ONCE: Final = frozenset({"api", "main"})
 
 #: The line of `keys.lua` that names the namespace.
 _NAMESPACE_LINE: Final = "local NAMESPACE = 'ql:'"
@@ -166,7 +171,8 @@ def _part(name: str, namespace: str) -> str:
         text = text.replace(_NAMESPACE_LINE, f"local NAMESPACE = {_lua_text(namespace)}")
     if name == "base":
         return text
-    return f"do {text.removesuffix(chr(10))} end\n"
+    opening = "do" if name in _RUN_AT_ONCE else f"Load.{name} = function()"
+    return f"{opening} {text.removesuffix(chr(10))} end\n"
 
 
 def _lua_text(text: str) -> str:

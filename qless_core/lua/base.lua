@@ -1,14 +1,35 @@
 -- The tables that the other files hang their functions on, and the few names that all of them use.
--- This is the only file that is not wrapped in a block of its own: what is local here is seen
--- everywhere, and what is local elsewhere stays there. No file may set a global.
+-- This is the only file that is read as it stands: what is local here is seen everywhere, and what is
+-- local elsewhere stays there. No file may set a global.
 
 local call = redis.call
 local encode = cjson.encode
 local floor = math.floor
 
-local Json, Key, Check, Config, Events = {}, {}, {}, {}, {}
-local Stats, History, Tags, Dependencies, Failures = {}, {}, {}, {}, {}
-local Job, Queue, Worker, Spawn, Expire, Prune = {}, {}, {}, {}, {}, {}
+-- File -> function that reads it; filled by script.py, which wraps each file in one.
+-- EVALSHA builds every function anew at each call, which would cost more than the call's own work:
+-- so a file is read when something of it is first asked for, and most calls read a few.
+local Load = {}
 
--- Command name -> function(now, arguments). Each file adds the commands of its concern.
+local LAZY = {
+  __index = function(part, name)
+    setmetatable(part, nil)
+    Load[part.file]()
+    return part[name]
+  end,
+}
+
+local function from(file)
+  return setmetatable({ file = file }, LAZY)
+end
+
+local Json, Key, Check = from('json'), from('keys'), from('check')
+local Events, Config, Stats = from('events'), from('config'), from('stats')
+local History, Tags, Job = from('history'), from('tags'), from('job')
+local Dependencies, Failures, Queue = from('dependencies'), from('failures'), from('queue')
+local Worker, Spawn, Expire = from('worker'), from('spawn'), from('expire')
+local Prune = from('prune')
+
+-- Command name -> function(now, arguments). Each file adds the commands of its concern; api.lua knows
+-- which file has which.
 local Commands = {}

@@ -23,7 +23,6 @@ local function run(keys, argv)
   elseif not ROUTE and #keys > 0 then
     Check.refuse('BAD_ARGUMENT', 'takes no keys, got ' .. #keys)
   end
-  Config.start()
   return command(moment(argv[2]), Check.rest(argv, 3))
 end
 

@@ -76,6 +76,17 @@ def test_every_command_says_what_it_takes_and_gives():
         assert len(commands) == len(commented)
 
 
+def test_each_command_is_found_in_its_file():
+    told = dict(re.findall(r" ([a-z.]+)=([a-z]+)", texts()["api"]))
+    found = {
+        command: name
+        for name, text in texts().items()
+        for command in re.findall(r"^Commands\['([a-z.]+)'\] =", text, re.MULTILINE)
+    }
+
+    assert told == found
+
+
 def test_the_script_is_printed_for_any_client(script):
     program = [sys.executable, "-m", "qless_core", "lua"]
 

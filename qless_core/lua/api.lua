@@ -1,0 +1,25 @@
+-- Which file has which command, as name and file. A text, as a table would be built at each call;
+-- every name has a space before it.
+local FILES = [[
+  put=put requeue=put get=job multiget=job priority=job
+  pop=pop peek=pop heartbeat=heartbeat timeout=heartbeat
+  complete=complete fail=fail retry=retry failed=failures unfail=failures cancel=cancel
+  depends=dependencies tag=tags track=track log=history
+  jobs=queue queues=queue length=queue pause=queue unpause=queue queue.forget=queue
+  workers=worker worker.deregister=worker stats=stats
+  config.get=config config.set=config config.unset=config
+  recur=recurring recur.get=recurring recur.update=recurring recur.tag=recurring
+  recur.untag=recurring unrecur=recurring
+  bulk.move=bulk bulk.cancel=bulk bulk.closure=bulk bulk.states=bulk
+]]
+
+setmetatable(Commands, {
+  __index = function(commands, name)
+    local _, stop = string.find(FILES, ' ' .. name .. '=', 1, true)
+    if not stop then
+      return nil
+    end
+    Load[string.match(FILES, '^%a+', stop + 1)]()
+    return rawget(commands, name)
+  end,
+})
