@@ -93,6 +93,7 @@ class Worker:
 
     def stop(self) -> None:
         """Take no more jobs; the one that runs is finished. Any thread may say so."""
+        log.info("worker %s takes no more jobs", self.name)
         self._stop.set()
 
     def step(self) -> Job | None:

@@ -272,8 +272,9 @@ def test_waiting_for_redis_takes_longer_each_time_and_differs_between_workers():
     assert first.next() <= 0.25
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_the_command_after_its_job(server, redis, number, tmp_path):
+@pytest.fixture
+def slow(server, redis, tmp_path):
+    """Run the command on a job that lasts until it is let go; answers process, jid and gate."""
     (tmp_path / "slow_jobs.py").write_text(
         "import pathlib\n"
         "def wait(job):\n"
@@ -283,15 +284,42 @@ def test_a_signal_ends_the_command_after_its_job(server, redis, number, tmp_path
     started, go = tmp_path / "started", tmp_path / "go"
     with Client(server.url) as client:
         jid = client.queues["q"].put("slow_jobs.wait", {"started": str(started), "go": str(go)})
-        command = [sys.executable, "-m", "qless_core", "--redis-url", server.url, "work", "-q", "q"]
-        with subprocess.Popen([*command, "--path", str(tmp_path)], cwd=ROOT) as process:
-            eventually(started.exists)
-            process.send_signal(number)
-            assert redis.hget(f"ql:j:{jid}", "state") == "running"
-            go.touch()
-            assert process.wait(20) == 0
+    command = [sys.executable, "-m", "qless_core", "--redis-url", server.url, "work", "-q", "q"]
+    with subprocess.Popen(
+        [*command, "--path", str(tmp_path)], cwd=ROOT, stderr=subprocess.PIPE
+    ) as process:
+        eventually(started.exists)
+        assert redis.hget(f"ql:j:{jid}", "state") == "running"
+        yield process, jid, go
+        process.kill()
 
-        assert client.jobs[jid].state == "complete"
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_command_after_its_job(slow, redis, number):
+    process, jid, go = slow
+
+    process.send_signal(number)
+    go.touch()
+
+    assert process.wait(20) == 0
+    assert redis.hget(f"ql:j:{jid}", "state") == "complete"
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 130)]
+)
+def test_a_second_signal_ends_the_command_at_once(slow, redis, number, code):
+    process, jid, _ = slow
+
+    process.send_signal(number)
+    for line in process.stderr:
+        if b"takes no more jobs" in line:
+            break
+    process.send_signal(number)
+
+    assert process.wait(20) == code
+    assert b"Traceback" not in process.stderr.read()
+    assert redis.hget(f"ql:j:{jid}", "state") == "running"
 
 
 def test_b10_a_worker_in_a_world_of_ascii_fails_the_job_and_goes_on(server, redis, tmp_path):  # noqa: ARG001  it empties the server
