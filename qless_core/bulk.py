@@ -22,7 +22,7 @@ CHUNK: Final = 200
 WINDOW: Final = 10_000
 
 #: Jobs whose state is looked at in one call: the read of a hash field each.
-COUNTED_AT_ONCE: Final = 20_000
+COUNTED_AT_ONCE: Final = 5_000
 
 
 def total(reports: Iterable[Report]) -> Report:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from qless_core.records import Report
 
 #: Seconds that a request works before it answers and asks whether to go on.
-BUDGET_S = 8.0
+BUDGET_S = 15.0
 
 
 def as_far_as_time_allows(reports: Iterator[Report], *, patient: bool) -> tuple[Report, bool]:
