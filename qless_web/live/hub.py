@@ -68,17 +68,13 @@ class Hub:
         self._name = secrets.token_hex(4)
         self._number = 0
         self._recent: deque[tuple[int, frozenset[str]]] = deque(maxlen=KEPT)
+        #: Why Redis cannot be reached; "" when it can, or when nobody has asked.
         self._trouble = ""
 
     @property
     def streams(self) -> int:
         """How many browsers are being fed."""
         return len(self._streams)
-
-    @property
-    def trouble(self) -> str:
-        """Why Redis cannot be reached; "" when it can, or when nobody has asked."""
-        return self._trouble
 
     # For the threads that serve browsers
 

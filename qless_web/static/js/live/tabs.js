@@ -1,7 +1,7 @@
 // One stream for all tabs of a console: browsers allow six connections to a server, and a seventh
 // tab would get nothing. The tab that holds the lock listens for all and tells the others. Without
 // locks (a plain http address that is not this machine) each tab has a stream of its own.
-import { listen } from "./live-stream.js";
+import { listen } from "./stream.js";
 
 // Room that an address has for topics, in characters; a tab whose topics do not fit goes alone.
 const FITS = 5000;
@@ -45,21 +45,22 @@ export function join(base, topics, hear) {
   function wanted(id, theirs) {
     wants.set(id, theirs);
     if (!leads) return;
-    if (theirs.some((topic) => !listened.has(topic))) open();
-    // What it shows was made before it was heard, so something may have been missed.
-    else channel.postMessage({ news: { message: { event: "ready", id: last, data: { topics: theirs } } } });
-    if (theirs.every((topic) => listened.has(topic))) channel.postMessage({ hears: id, state, trouble });
+    const known = theirs.every((topic) => listened.has(topic));
+    if (!known) open();
+    // What it shows was made before it was heard: a new stream tells what it missed, an old one cannot.
+    const missed = known ? { message: { event: "ready", data: { topics: theirs } } } : null;
+    if (!theirs.every((topic) => listened.has(topic))) return;
+    channel.postMessage({ hears: id, news: [state && { state }, trouble, missed].filter(Boolean) });
   }
 
   channel.onmessage = ({ data }) => {
     if (data.who) channel.postMessage({ id: me, wants: topics });
     else if (data.wants) wanted(data.id, data.wants);
     else if (data.gone) wants.delete(data.gone);
-    else if (data.hears === me) {
+    else if (data.hears === me && !stream) {
       clearTimeout(alone);
-      if (data.state) hear({ state: data.state });
-      if (data.trouble) hear(data.trouble);
-    } else if (data.news && !leads && !stream) {
+      data.news.forEach(hear);
+    } else if (data.news && !data.hears && !leads && !stream) {
       last = data.news.message?.id || last;
       hear(data.news);
     }

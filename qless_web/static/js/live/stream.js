@@ -5,6 +5,9 @@ const LONGEST_MS = 15000;
 // The server says something every 15 s; when it does not, the connection is dead.
 const SILENCE_MS = 40000;
 
+// Answers after which it is of no use to ask for a stream again, and how things stand then.
+const LAST_WORDS = { 204: "off", 400: "polling", 401: "signed-out", 403: "signed-out", 404: "polling" };
+
 const jitter = (ms) => ms * (0.5 + Math.random() / 2);
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -48,6 +51,7 @@ export function listen(address, last, hear) {
     current = new AbortController();
     const headers = { Accept: "text/event-stream", ...(lastId && { "Last-Event-ID": lastId }) };
     const response = await fetch(address, { headers, cache: "no-store", signal: current.signal });
+    if (closed) return null;
     const type = response.headers.get("Content-Type") ?? "";
     if (response.ok && type.startsWith("text/event-stream")) {
       hear({ state: "live" });
@@ -55,9 +59,11 @@ export function listen(address, last, hear) {
       return jitter(FIRST_MS);
     }
     current.abort();
-    if (response.status === 204) return hear({ state: "off" }), null;
-    if (response.status === 401 || response.status === 403 || response.redirected) return hear({ state: "signed-out" }), null;
-    if (response.status === 400 || response.status === 404) return hear({ state: "polling" }), null;
+    const word = LAST_WORDS[response.redirected ? 401 : response.status];
+    if (word) {
+      hear({ state: word });
+      return null;
+    }
     const later = Number(response.headers.get("Retry-After"));
     if (response.status !== 503 || !later) throw new Error(response.status);
     hear({ state: "polling" });
