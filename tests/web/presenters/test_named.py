@@ -65,6 +65,14 @@ def test_different_names_look_different(names):
     assert all("\n" not in text for text in shown.values())
 
 
+def test_long_names_that_differ_in_the_middle_alone_are_marked():
+    one, other = ("a" * 200 + middle + "b" * 200 for middle in "12")
+
+    assert short(one) == short(other)
+    assert len(set(distinct([one, other]).values())) == 2
+    assert distinct([one]) == {one: short(one)}
+
+
 def test_a_short_form_keeps_the_beginning_and_the_end():
     assert short("a" * 100 + "the end of it, where names differ").startswith("aaaa")
     assert short("a" * 100 + "the end of it, where names differ").endswith("where names differ")
