@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from flask import Blueprint, Response, jsonify, request
+from flask import Blueprint, Response, abort, jsonify, request
 
 from qless_core import reads
 from qless_core.reads import Slice
@@ -37,9 +37,11 @@ def index_data() -> Response:
 
 
 @blueprint.get("/queues/<name:queue>")
-@blueprint.get(f"/queues/<name:queue>/<any({', '.join(queues.TABS)}):tab>")
+@blueprint.get("/queues/<name:queue>/<tab>")
 def show(queue: str, tab: str = "stats") -> Response:
     """Show one queue: its statistics, its jobs in one state, or its recurring jobs."""
+    if tab not in queues.TABS:
+        abort(HTTPStatus.NOT_FOUND, f"A queue has no tab “{tab}”, but {', '.join(queues.TABS)}.")
     return _stats(queue) if tab == "stats" else _jobs(queue, tab)
 
 

@@ -201,6 +201,12 @@ def test_a_queue_that_is_not_known_is_not_found(see):
         assert "There is no queue called “nowhere”" in see(f"/queues/nowhere{tab}", 404).text
 
 
+def test_a_tab_that_does_not_exist_is_not_found(client, see):
+    put(client, "mail", 1)
+
+    assert "A queue has no tab “nonsense”" in see("/queues/mail/nonsense", 404).text
+
+
 def test_a_forgotten_queue_that_is_still_paused_says_so(client, redis, see):
     """B91."""
     client.queues["mail"].pause()
