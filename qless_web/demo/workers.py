@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qless_core.job import Job
+    from qless_web.demo.catalog import Kind
 
 #: Each worker and the queues it looks into, in order. Nobody looks into `video`.
 CREW = {
@@ -35,6 +36,8 @@ FULL = 120
 MOST_FAILURES = 60
 #: Of a hundred runs, how many fail and how many are retried.
 FAILING, RETRYING = 3, 5
+#: How often a whole catalogue is imported at once, and which part of the letters is for later.
+IMPORTING, POSTPONING = 0.02, 0.5
 #: Seconds between two looks of the one who tidies up.
 TIDY_S = 20.0
 #: Seconds between the heartbeats of a long job.
@@ -135,13 +138,29 @@ class _Customers:
         self._chance = Random()  # noqa: S311 - made-up data, no secret
 
     def turn(self) -> None:
-        """Put a job, and wait for the next idea."""
-        kind = self._chance.choices(KINDS, (8, 3, 1, 3, 2, 4, 4, 0.3, 1))[0]
-        queue = self._client.queues[kind.queue]
-        if len(queue) < FULL:
-            tags = [*kind.tags, *self._chance.choice(((), (), (), ("vip",), ("gift",)))]
-            queue.put(kind.klass, kind.data(self._chance), tags=tags, priority=kind.priority)
+        """Put a job, now and then many at once, and wait for the next idea."""
+        kind = self._chance.choices(KINDS, (8, 3, 1, 3, 2, 4, 4, 0.5, 1))[0]
+        self._bring(kind)
+        if self._chance.random() < IMPORTING:
+            for _ in range(40):
+                self._bring(BY_QUEUE["search-index"])
         self._over.wait(self._chance.uniform(0.4, 2.0))
+
+    def _bring(self, kind: Kind) -> None:
+        queue = self._client.queues[kind.queue]
+        if len(queue) >= FULL:
+            return
+        later = kind.queue == "mail" and self._chance.random() < POSTPONING
+        jid = queue.put(
+            kind.klass,
+            kind.data(self._chance),
+            tags=[*kind.tags, *self._chance.choice(((), (), (), ("vip",), ("gift",)))],
+            priority=kind.priority,
+            delay=self._chance.randint(30, 900) if later else 0,
+        )
+        if kind.queue == "exports":
+            books = self._client.queues["nightly"]
+            books.put("shop.books.CloseMonth", {}, depends=[jid], tags=list(kind.tags))
 
 
 class _Tidy:

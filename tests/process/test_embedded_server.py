@@ -154,7 +154,7 @@ def test_ctrl_c_in_the_terminal_leaves_the_server_to_its_owner(owner):
     os.killpg(process.pid, signal.SIGINT)
 
     assert ask(url, "PING")
-    assert is_alive(pid)
+    assert os.getsid(pid) != os.getsid(process.pid)
 
 
 def test_a_folder_keeps_the_data(tmp_path):
@@ -175,6 +175,35 @@ def test_a_folder_keeps_the_data_of_an_owner_that_was_killed(tmp_path, owner):
     with EmbeddedServer(tmp_path / "data") as server:
         assert server.owned
         assert ask(server.url, "GET", "name") == "value"
+
+
+def test_nobody_attaches_to_a_server_whose_owner_is_gone(tmp_path, owner):
+    process, _, pid = owner(WAITING, str(tmp_path))
+    watchdog = [other for other in members(os.getpgid(pid)) if other != pid]
+    assert watchdog
+    for each in watchdog:
+        os.kill(each, signal.SIGSTOP)
+    process.kill()
+    process.wait()
+
+    server = EmbeddedServer(tmp_path)
+    thread = threading.Thread(target=server.start)
+    thread.start()
+    for each in watchdog:
+        os.kill(each, signal.SIGCONT)
+    thread.join()
+
+    assert server.owned
+    server.stop()
+
+
+def members(group):
+    """List the processes of a group."""
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pid=,pgid="], check=True, capture_output=True, text=True
+    ).stdout
+    pairs = [tuple(map(int, line.split())) for line in listed.splitlines()]
+    return [pid for pid, pgid in pairs if pgid == group]
 
 
 def test_a_second_one_in_the_same_folder_attaches(tmp_path):
