@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from qless_web.presenters.ask import AskPage
 
 
-def _look(group: str) -> tuple[dict[str, int], Sequence[str]]:
-    """Give the states of what a group lists, and its newest jids."""
-    client = current().client
-    newest = client.commands.failed_group(group, 0, ask_failures.NAMED).jids
-    return client.failures.states(group), newest
+def _look(group: str) -> tuple[dict[str, int], Sequence[reads.JobRow]]:
+    """Give the states of what a group lists, and its newest jobs."""
+    here = current()
+    newest = here.read(reads.failure_jobs(group, reads.Slice(0, ask_failures.NAMED)))
+    return here.client.failures.states(group), newest.rows
 
 
 def _snapshot(form: Form) -> tuple[int | None, str]:

@@ -88,9 +88,9 @@ def of_queue(queue: str) -> Subject:
     return Subject(nav="queues", name=queue, link=link, crumbs=crumbs)
 
 
-def of_job(jid: str) -> Subject:
-    """Ask about a job."""
-    link, name = Link("jobs.show", {"jid": jid}), short_jid(jid)
+def of_job(jid: str, name: str = "") -> Subject:
+    """Ask about a job; `name` is how people see it."""
+    link, name = Link("jobs.show", {"jid": jid}), name or short_jid(jid)
     return Subject(nav="queues", name=name, link=link, crumbs=(Crumb(name, link),))
 
 

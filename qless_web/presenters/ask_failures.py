@@ -13,9 +13,10 @@ from qless_web.presenters.page import Ask, Crumb, Link
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from qless_core.reads import JobRow
     from qless_web.presenters.ask import Input
 
-#: Jids that a question names.
+#: Jobs that a question names.
 NAMED = 5
 
 #: Groups that one question about all failures covers, the largest first.
@@ -24,13 +25,13 @@ GROUPS = 500
 _MEANWHILE = "What fails meanwhile is not touched."
 
 
-def retry(group: str, states: Mapping[str, int], newest: Sequence[str]) -> AskPage:
+def retry(group: str, states: Mapping[str, int], newest: Sequence[JobRow]) -> AskPage:
     """Ask whether to retry a group.
 
     Args:
         group: which.
         states: the states of the jobs that it lists.
-        newest: the first jids of the list.
+        newest: the first jobs of the list.
 
     """
     count = words.jobs(states.get("failed", 0))
@@ -46,7 +47,7 @@ def retry(group: str, states: Mapping[str, int], newest: Sequence[str]) -> AskPa
 
 
 def move(
-    group: str, states: Mapping[str, int], newest: Sequence[str], queues: Sequence[str]
+    group: str, states: Mapping[str, int], newest: Sequence[JobRow], queues: Sequence[str]
 ) -> AskPage:
     """Ask which queue to move a group to; arguments as those of `retry`."""
     count = words.jobs(states.get("failed", 0))
@@ -62,7 +63,7 @@ def move(
     )
 
 
-def cancel(group: str, states: Mapping[str, int], newest: Sequence[str]) -> AskPage:
+def cancel(group: str, states: Mapping[str, int], newest: Sequence[JobRow]) -> AskPage:
     """Ask whether to cancel a group; arguments as those of `retry`."""
     count = words.jobs(states.get("failed", 0))
     return _ask(
@@ -83,7 +84,7 @@ def cancel(group: str, states: Mapping[str, int], newest: Sequence[str]) -> AskP
 def _ask(  # noqa: PLR0913 - the parts of a question, keyword-only
     group: str,
     states: Mapping[str, int],
-    newest: Sequence[str],
+    newest: Sequence[JobRow],
     *,
     verb: str,
     endpoint: str,
@@ -105,15 +106,19 @@ def _ask(  # noqa: PLR0913 - the parts of a question, keyword-only
         fields=(
             ("expected", str(count)),
             ("shown", str(listed)),
-            *((("newest", target(newest[0], "")),) if newest else ()),
+            *((("newest", target(newest[0].jid, "")),) if newest else ()),
         ),
         danger=danger,
     )
     return ask_page(asked, of_group(group), inputs=inputs if count else ())
 
 
-def _examples(newest: Sequence[str], count: int) -> Sequence[Crumb]:
-    found = [Crumb(short_jid(jid), Link("jobs.show", {"jid": jid})) for jid in newest[:NAMED]]
+def _examples(newest: Sequence[JobRow], count: int) -> Sequence[Crumb]:
+    found = [
+        Crumb(f"{row.klass} {short_jid(row.jid)}".strip(), Link("jobs.show", {"jid": row.jid}))
+        for row in newest
+        if row.state == "failed"
+    ]
     if count > len(found):
         found.append(Crumb(f"and {count - len(found):,} more"))
     return found

@@ -99,7 +99,7 @@ def simple(  # noqa: PLR0913 - the parts of a question, keyword-only
         fields=(("expected", "1"), *fields),
         danger=danger,
     )
-    return ask_page(asked, of_job(jid), inputs=inputs)
+    return ask_page(asked, of_job(jid, job), inputs=inputs)
 
 
 def nothing(verb: str, jid: str, endpoint: str, reason: str) -> AskPage:
@@ -223,7 +223,7 @@ def undepend(job: Involved, dependencies: Sequence[str], one: str) -> AskPage:
         ),
         danger=True,
     )
-    return ask_page(asked, of_job(job.jid))
+    return ask_page(asked, of_job(job.jid, job_name(job)))
 
 
 def cancel(closure: Closure, jid: str) -> AskPage:
@@ -250,7 +250,7 @@ def cancel(closure: Closure, jid: str) -> AskPage:
         ),
         danger=True,
     )
-    return ask_page(asked, of_job(jid))
+    return ask_page(asked, of_job(jid, job_name(job)))
 
 
 def cancel_recurring(jid: str, klass: str) -> AskPage:
@@ -265,7 +265,7 @@ def cancel_recurring(jid: str, klass: str) -> AskPage:
         fields=(("expected", "1"),),
         danger=True,
     )
-    return ask_page(asked, of_job(jid))
+    return ask_page(asked, of_job(jid, f"{klass} {short_jid(jid)}"))
 
 
 def _canceling(doomed: Sequence[Involved], others: Sequence[Involved]) -> Iterable[str]:
