@@ -1,0 +1,78 @@
+"""Every page in a real browser: axe finds nothing, nothing is logged, nothing is too wide."""
+
+from __future__ import annotations
+
+import pytest
+
+from qless_core import Client
+from qless_core.embedded import EmbeddedServer
+from qless_web.demo import seeds
+from qless_web.formatting import tilde
+from tests.support.axe import findings
+from tests.support.serving import served
+
+pytestmark = pytest.mark.browser
+
+PAGES = (
+    "/", "/queues", "/queues/mail", "/queues/mail/waiting", "/queues/thumbnails/waiting",
+    "/queues/video/running", "/queues/video/stalled", "/queues/mail/scheduled",
+    "/queues/nightly/depends", "/queues/nightly/recurring", "/queues/newsletter/waiting",
+    "/failed", "/failed/webhooks-HTTPError", "/failed/webhooks-HTTPError/retry",
+    "/failed/webhooks-HTTPError/cancel", "/failed/webhooks-HTTPError/move", "/unfail", "/track",
+    "/tags", "/tag?tag=vip", "/workers", "/completed", "/completed?page=999", "/config", "/about",
+    "/search?q=mail", "/search?q=nothing-like-it", "/jobs/close-day", "/jobs/no-such-job",
+    "/queues/no-such-queue",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shop():
+    """One seeded console for all tests of this module: they only look."""
+    with EmbeddedServer() as server, Client(server.url) as client:
+        seeds.plant(client)
+        with served(client, live_max_streams=0) as console:
+            yield console, client
+
+
+@pytest.fixture(scope="module")
+def paths(shop):
+    """Add the pages of one job in each state, and of a worker."""
+    _, client = shop
+    jobs = {}
+    for counts in client.queues.counts:
+        queue = client.queues[counts.name]
+        for state in ("running", "stalled", "scheduled", "depends"):
+            jobs |= {state: jid for jid in getattr(queue.jobs, state)(0, 1)}
+        jobs |= {"waiting": job.jid for job in queue.peek(1)}
+    jobs |= {"complete": jid for jid in client.jobs.complete(0, 1)}
+    (jobs["failed"],) = client.redis.lrange(client.keys.failed("webhooks-HTTPError"), 0, 0)
+    worker = client.workers.counts[0].name
+    return (
+        *PAGES,
+        *(f"/jobs/{tilde(jid)}" for jid in jobs.values()),
+        f"/jobs/{tilde(jobs['failed'])}/cancel",
+        f"/workers/{tilde(worker)}",
+    )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_every_page_is_fit_for_everybody(page, shop, paths, theme, width):
+    console, _ = shop
+    complaints, wide, found = [], [], {}
+    page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+
+    for path in paths:
+        page.goto(console + path)
+        if wrong := findings(page):
+            found[path] = wrong
+        if page.evaluate("document.documentElement.scrollWidth") > width:
+            wide.append(path)
+
+    assert len(paths) > 35
+    assert {path: wrong[:3] for path, wrong in found.items()} == {}
+    assert wide == []
+    assert [said for said in complaints if "404" not in said] == []

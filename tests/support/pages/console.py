@@ -1,0 +1,77 @@
+"""Any page of the console: what an operator reads there and presses."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+
+class ConsolePage:
+    """A browser before the console. `address` is where its first page is."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        self.address = address
+
+    def open(self, path: str = "/") -> None:
+        """Go to an address of the console."""
+        self.page.goto(self.address + path)
+
+    def follow(self, text: str) -> None:
+        """Press a link in the content of the page."""
+        self.main.get_by_role("link", name=text).first.click()
+
+    def go_to(self, place: str) -> None:
+        """Press an entry of the rail."""
+        rail = self.page.get_by_role("navigation", name="Console", exact=True)
+        rail.get_by_role("link", name=re.compile(rf"^{place}\b")).click()
+
+    @property
+    def main(self) -> Locator:
+        """The content of the page."""
+        return self.page.get_by_role("main")
+
+    def row(self, text: str) -> Locator:
+        """The line of a table that shows a text."""
+        return self.main.get_by_role("row").filter(has_text=text)
+
+    def press(self, name: str, *, within: Locator | None = None) -> None:
+        """Press a button, or a link that looks like one."""
+        place = within or self.main
+        named = {"name": name, "exact": True}
+        place.get_by_role("button", **named).or_(place.get_by_role("link", **named)).first.click()
+
+    def choose(self, verb: str, row: Locator) -> None:
+        """Open the menu of a row and press an entry."""
+        row.get_by_label(re.compile("^(What can be done|Actions|More)")).click()
+        self.press(verb, within=row)
+
+    def answer(self, button: str, *, typed: str = "") -> None:
+        """Answer the question that was asked."""
+        question = self.question
+        expect(question).to_be_visible()
+        if typed:
+            question.get_by_label(re.compile("^Type")).fill(typed)
+        question.get_by_role("button", name=button, exact=True).click()
+
+    @property
+    def question(self) -> Locator:
+        """The question before something is done, in the panel or on a page of its own."""
+        return self.page.get_by_role("region").filter(
+            has=self.page.get_by_role("link", name="Keep as it is")
+        )
+
+    def expect_told(self, text: str | re.Pattern[str]) -> None:
+        """Wait until the console says what was done."""
+        expect(
+            self.page.get_by_role("status").or_(self.page.get_by_role("alert")).filter(has_text=text)
+        ).not_to_have_count(0)
+
+    def expect_live(self) -> None:
+        """Wait until the page hears of changes by itself."""
+        expect(self.page.get_by_text("live", exact=True)).to_be_visible()
