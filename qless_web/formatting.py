@@ -106,7 +106,7 @@ def duration(seconds: float | None) -> str:
 
 
 def _units(seconds: int, most: int) -> str:
-    parts = []
+    parts: list[str] = []
     for size, unit in _STEPS:
         number, seconds = divmod(seconds, size)
         if number or (parts and unit == "s"):

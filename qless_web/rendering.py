@@ -6,7 +6,7 @@ import hashlib
 import json
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote, unquote
 
 from flask import (
@@ -23,7 +23,7 @@ from werkzeug.routing import BaseConverter
 from qless_web import formatting, htmx
 from qless_web.console import current
 from qless_web.presenters.frame import frame
-from qless_web.presenters.page import Flash
+from qless_web.presenters.page import Flash, Tone
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -102,8 +102,9 @@ def set_flash(response: Response, flash: Flash) -> None:
 def _read_flash() -> tuple[Flash, ...]:
     try:
         text, tone, details = json.loads(unquote(request.cookies.get(FLASH_COOKIE, "")))
-        known = tone if tone in {"done", "info", "warning", "error"} else "info"
-        return (Flash(str(text), known, details=tuple(str(each) for each in details)),)
+        if tone not in get_args(Tone):
+            tone = "info"
+        return (Flash(str(text), tone, details=tuple(str(each) for each in details)),)
     except (ValueError, TypeError):
         return ()
 
@@ -121,7 +122,8 @@ def _here() -> str:
 
 def link_url(link: Link) -> str:
     """Write the address of a link."""
-    return url_for(link.endpoint, **link.values)
+    values: dict[str, Any] = dict(link.values)
+    return url_for(link.endpoint, **values)
 
 
 def install(app: Flask) -> None:

@@ -57,18 +57,19 @@ def _environment(settings: Settings) -> Environment | None:
 def rail(counts: FrameCounts | None) -> tuple[RailEntry, ...]:
     """List the places of the console, with how much there is in each."""
 
-    def entry(key: str, text: str, endpoint: str, count: int | None = None) -> RailEntry:
+    def entry(key: str, text: str, endpoint: str, counted: str = "") -> RailEntry:
+        count = getattr(counts, counted) if counts and counted else None
         tone: Literal["", "failed"] = "failed" if key == "failures" and count else ""
         return RailEntry(key, text, Link(endpoint), icon=key, count=count, tone=tone)
 
     return (
         entry("overview", "Overview", "overview.index"),
-        entry("queues", "Queues", "queues.index", counts and counts.queues),
-        entry("failures", "Failures", "failures.index", counts and counts.failed),
-        entry("tracked", "Tracked", "tracked.index", counts and counts.tracked),
-        entry("tags", "Tags", "tags.index", counts and counts.tags),
-        entry("workers", "Workers", "workers.index", counts and counts.workers),
-        entry("completed", "Completed", "completed.index", counts and counts.completed),
+        entry("queues", "Queues", "queues.index", "queues"),
+        entry("failures", "Failures", "failures.index", "failed"),
+        entry("tracked", "Tracked", "tracked.index", "tracked"),
+        entry("tags", "Tags", "tags.index", "tags"),
+        entry("workers", "Workers", "workers.index", "workers"),
+        entry("completed", "Completed", "completed.index", "completed"),
         entry("config", "Config", "config.index"),
         entry("about", "About", "about.index"),
     )

@@ -67,12 +67,16 @@ class Environment:
     tone: Literal["neutral", "green", "amber", "red", "blue", "violet"] = "neutral"
 
 
+#: How an outcome is told.
+Tone = Literal["done", "info", "warning", "error"]
+
+
 @dataclass(frozen=True, slots=True)
 class Flash:
     """What the last action did, said once: a toast, or a line above the page without JS."""
 
     text: str
-    tone: Literal["done", "info", "warning", "error"] = "done"
+    tone: Tone = "done"
     link: Link | None = None
     link_text: str = ""
     details: tuple[str, ...] = ()

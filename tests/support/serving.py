@@ -24,7 +24,6 @@ def served(client: Client, **settings: object) -> Iterator[str]:
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     app = create_app(client, **settings)
     server = make_server("127.0.0.1", 0, app, threaded=True)
-    server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

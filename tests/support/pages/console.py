@@ -43,8 +43,8 @@ class ConsolePage:
     def press(self, name: str, *, within: Locator | None = None) -> None:
         """Press a button, or a link that looks like one."""
         place = within or self.main
-        named = {"name": name, "exact": True}
-        place.get_by_role("button", **named).or_(place.get_by_role("link", **named)).first.click()
+        button = place.get_by_role("button", name=name, exact=True)
+        button.or_(place.get_by_role("link", name=name, exact=True)).first.click()
 
     def choose(self, verb: str, row: Locator) -> None:
         """Open the menu of a row and press an entry."""
