@@ -218,8 +218,18 @@ def queue_jobs(
         call("zrangebyscore", key, low, high, start=part.offset, num=part.count, withscores=True),
     ]
     at = {jid: float(score) for jid, score in found or ()}
-    replies = yield fields_of(scope.keys, at)
-    return Listing(job_rows(list(at), replies, scope.now, at=at), total or 0, part.offset)
+    asked = at if state == "depends" else ()
+    replies = yield [
+        *fields_of(scope.keys, at),
+        *(call("scard", scope.keys.dependencies(jid)) for jid in asked),
+    ]
+    rows = job_rows(list(at), replies[: len(at)], scope.now, at=at)
+    if asked:
+        counts = replies[len(at) :]
+        rows = tuple(
+            replace(row, waits_for=count or 0) for row, count in zip(rows, counts, strict=True)
+        )
+    return Listing(rows, total or 0, part.offset)
 
 
 def _waiting(scope: Scope, name: str, part: Slice) -> Read[Listing[JobRow]]:

@@ -74,6 +74,8 @@ class JobRow:
     at: float | None = None
     #: The list names a job whose data is no longer there.
     gone: bool = False
+    #: For how many other jobs it waits; None where the list does not ask.
+    waits_for: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

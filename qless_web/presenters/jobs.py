@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from qless_web.formatting import duration, head
+from qless_web.formatting import count, duration, head
 from qless_web.presenters.page import Action, Link
 from qless_web.presenters.rows import JobRow
 
@@ -145,6 +145,8 @@ def _word(row: snapshots.JobRow, moment: Moment) -> str:
 
 
 def _note(row: snapshots.JobRow) -> str:
+    if row.waits_for is not None and not row.gone:
+        return f"waits for {count(row.waits_for)} job{'' if row.waits_for == 1 else 's'}"
     if row.state != "failed" or not row.failure_message:
         return ""
     return head(row.failure_message, _NOTE)

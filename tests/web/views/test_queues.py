@@ -140,6 +140,18 @@ def test_a_scheduled_job_shows_when_it_is_due_and_waits_once_it_is(client, clock
     assert see("/queues/mail/waiting").row_ids == ["job-mail-000"]
 
 
+def test_a_job_that_waits_for_others_says_for_how_many(client, see):
+    for number in range(3):
+        client.queues["mail"].put("First", {}, jid=f"first-{number}")
+    client.queues["mail"].put("After", {}, jid="after", depends=["first-0", "first-1", "first-2"])
+
+    assert "waits for 3 jobs" in see("/queues/mail/depends").rows[0].text
+
+    client.queues["mail"].pop().complete()
+    client.queues["mail"].pop().complete()
+    assert "waits for 1 job" in see("/queues/mail/depends").rows[0].text
+
+
 def test_a_running_job_shows_its_worker_and_the_time_it_has_left(client, clock, see):
     put(client, "mail", 1)
     client.queues["mail"].pop()
