@@ -28,6 +28,8 @@ SLICE_S = 0.2
 #: The first and the longest pause, in seconds, between two attempts to reach a Redis that is
 #: gone; the longest also between two ticks while nobody looks.
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 5.0
+#: Events heard before it is looked at what else there is to do.
+AT_ONCE = 500
 #: Seconds to rest after an error that nobody thought of, and between two lines about it.
 CONFUSED_S, COMPLAINT_EVERY_S = 1.0, 60.0
 
@@ -91,7 +93,12 @@ class Feed:
             self._signal()
 
     def _signal(self) -> None:
-        """Tell the browsers; look first at what events named, or the next tick tells it again."""
+        """Tell the browsers what changed, and leave nothing of it for the next signal to repeat.
+
+        Events of what a tick has seen are there by now, and are heard first; what only events
+        named is looked at first.
+        """
+        self._listen(0)
         self._signal_at = self._clock.monotonic() + SIGNAL_EVERY_S
         hinted, self._hinted = self._hinted & self._hub.watched(), set()
         if hinted and not self._failed:
@@ -100,24 +107,32 @@ class Feed:
         self._hub.signal(changed)
 
     def _listen(self, patience: float) -> None:
-        """Hear one event, if one comes; while deaf, wait instead."""
+        """Hear the events there are, waiting for the first; while deaf, wait instead."""
         if self._clock.monotonic() < self._listen_at:
             self._rest(patience)
             return
+        heard: set[str] = set()
         try:
             event = self._subscription.get(patience)
+            for _ in range(AT_ONCE):
+                if event is None:
+                    break
+                heard |= topics_of(event)
+                event = self._subscription.get(0)
         except RedisUnavailable as error:
             self._went_deaf(error)
-            return
+        else:
+            self._hears_again()
+        watched = heard & self._hub.watched() if heard else heard
+        self._hinted |= watched
+        self._changed |= watched
+
+    def _hears_again(self) -> None:
+        """Take all for changed after deafness: what was said meanwhile is lost."""
         if self._deaf:
             self._deaf = 0
             log.info("the live feed hears events again")
-            # What was said in the meantime is lost.
             self._changed |= self._hub.watched()
-        if event is not None:
-            topics = self._hub.watched() & topics_of(event)
-            self._hinted |= topics
-            self._changed |= topics
 
     def _went_deaf(self, error: RedisUnavailable) -> None:
         """Try again later. The tick says whether Redis is gone, or only refuses to tell."""

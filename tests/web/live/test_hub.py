@@ -139,6 +139,25 @@ def test_a_browser_hears_only_of_what_it_asked_for(client, listen):
     assert config.wait_for("change").topics == ["config"]
 
 
+def test_a_change_is_told_once_although_event_and_tick_both_find_it(client, listen):
+    listener = listen("queue:mail", "config")
+
+    for number in range(5):
+        client.queues["mail"].put("Send", {}, jid=f"j{number}")
+        eventually(lambda: _told(listener, "queue:mail") == number + 1)  # noqa: B023  called now
+        before = len(listener.messages)
+        client.config["heartbeat"] = 30 + number
+        listener.wait_for("change", "config", after=before)
+
+    assert _told(listener, "queue:mail") == 5
+
+
+def _told(listener, topic):
+    return len(
+        [each for each in listener.messages if each.event == "change" and topic in each.topics]
+    )
+
+
 def test_a_storm_of_changes_becomes_few_signals(client, listen):
     listener = listen("queues")
 
