@@ -256,13 +256,11 @@ def _roomy(bins: tuple[charts.Bin, ...]) -> tuple[charts.Bin, ...]:
     if not bins or spare <= 0:
         return bins
     above = edges.index(bins[-1].high)
-    after = [
-        charts.Bin(*edges[at : at + 2], 0)
-        for at in range(above, min(above + spare, len(edges) - 1))
-    ]
+    last = min(above + spare, len(edges) - 1)
+    after = [charts.Bin(edges[at], edges[at + 1], 0) for at in range(above, last)]
     below = edges.index(bins[0].low)
     first = max(0, below - (spare - len(after)))
-    before = [charts.Bin(*edges[at : at + 2], 0) for at in range(first, below)]
+    before = [charts.Bin(edges[at], edges[at + 1], 0) for at in range(first, below)]
     return (*before, *bins, *after)
 
 
