@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from importlib import resources
@@ -164,6 +165,7 @@ class Runner:
         return QlessError(text)
 
 
+@functools.cache
 def _part(name: str, namespace: str) -> str:
     """Read a file of the script, in its block, without a line more than the file has."""
     text = resources.files("qless_core.lua").joinpath(f"{name}.lua").read_text("utf-8")

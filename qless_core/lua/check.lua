@@ -1,5 +1,6 @@
--- Argument checks. They run before anything is written; a refusal says which argument and what it
--- got. main.lua puts the command's name in front and turns the refusal into an error reply.
+-- Checks of arguments, and of who holds a job. They run before anything is written; a refusal says
+-- which argument and what it got. main.lua puts the command's name in front and turns the refusal
+-- into an error reply.
 
 -- refuse(code, sentence, depth): stops the command. `depth` is how many callers up the line lies that
 -- clients see as `user_script:<line>: `; 0 is the line that calls refuse.
@@ -142,4 +143,22 @@ function Check.options(arg, from)
     options[arg[i]] = arg[i + 1]
   end
   return options
+end
+
+-- Check.missing(jid): refuses, on behalf of the command that called.
+function Check.missing(jid)
+  Check.refuse('JOB_NOT_FOUND', 'Job ' .. jid .. ' does not exist', 1)
+end
+
+-- Check.owned(jid, worker, known): refuses unless the worker holds the lock. `known` is the reply of
+-- an HMGET that begins with state and worker.
+function Check.owned(jid, worker, known)
+  local state, owner = known[1], known[2]
+  if not state then
+    Check.refuse('JOB_NOT_FOUND', 'Job ' .. jid .. ' does not exist', 1)
+  elseif state ~= 'running' then
+    Check.refuse('JOB_NOT_RUNNING', 'Job ' .. jid .. ' is not currently running: ' .. state, 1)
+  elseif owner ~= worker then
+    Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' is with another worker: ' .. (owner or ''), 1)
+  end
 end

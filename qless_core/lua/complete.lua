@@ -3,8 +3,11 @@
 -- Into the next queue: to work, to the schedule, or to wait for others.
 local function advance(now, jid, queue, known, options)
   local to, delay = options.to, options.delay
-  local waited = Dependencies.effective(options.depends)
-  Dependencies.link(jid, waited)
+  local waited = {}
+  if #options.depends > 0 then
+    waited = Dependencies.effective(options.depends)
+    Dependencies.link(jid, waited)
+  end
   Events.advanced(jid, queue, to)
   Queue.remember(to, now)
   local state
@@ -20,7 +23,7 @@ local function advance(now, jid, queue, known, options)
   end
   local retries = Check.finite(known[4]) or 5
   call('hmset', Key.job(jid), 'state', state, 'worker', '', 'failure', '{}', 'queue', to,
-    'expires', 0, 'remaining', retries, 'time', Job.time(now), 'data', options.data)
+    'expires', 0, 'remaining', retries, 'time', Json.time(now), 'data', options.data)
   if state == 'depends' and delay > 0 then
     call('hset', Key.job(jid), 'scheduled', now + delay)
   end
@@ -32,9 +35,12 @@ local function finish(now, jid, queue, known, options)
   Events.completed(jid, queue)
   local retries = Check.finite(known[4]) or 5
   call('hmset', Key.job(jid), 'state', 'complete', 'worker', '', 'failure', '{}', 'queue', '',
-    'expires', 0, 'remaining', retries, 'time', Job.time(now), 'data', options.data)
+    'expires', 0, 'remaining', retries, 'time', Json.time(now), 'data', options.data)
   call('zadd', Key.completed, now, jid)
-  Dependencies.release(now, jid)
+  local waiting = call('smembers', Key.dependents(jid))
+  if #waiting > 0 then
+    Dependencies.release(now, jid, waiting)
+  end
   Prune.completed(now)
   return 'complete'
 end
@@ -64,11 +70,13 @@ Commands['complete'] = function(now, arg)
   local options = read_options(arg)
   local known = call('hmget', Key.job(jid), 'state', 'worker', 'priority', 'retries', 'queue',
     'time', 'history')
-  Job.owned(jid, worker, known)
+  Check.owned(jid, worker, known)
   if known[5] ~= queue then
     Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' running in another queue: ' .. (known[5] or ''))
   end
-  Dependencies.refuse_ring(jid, options.depends)
+  if #options.depends > 0 then
+    Dependencies.refuse_ring(jid, options.depends)
+  end
   Config.prefetch('max-job-history', 'jobs-history', 'jobs-history-count', 'stats-history')
 
   History.push(jid, known[7], History.item(now, 'done'))

@@ -83,7 +83,8 @@ function Dependencies.refuse_ring(jid, jids)
   end
 end
 
--- Dependencies.replace(jid, jids): what is not in the list is waited for no more.
+-- Dependencies.replace(jid, jids): waits for those of the list that can be waited for; what it waited
+-- for and is not in the list is waited for no more.
 function Dependencies.replace(jid, jids)
   local wanted = {}
   for _, other in ipairs(jids) do
@@ -94,16 +95,12 @@ function Dependencies.replace(jid, jids)
       Dependencies.unlink(jid, other)
     end
   end
+  Dependencies.link(jid, Dependencies.effective(jids))
 end
 
--- Dependencies.release(now, jid): a job is finished; those that waited only for it go to work, or
--- to the schedule where they had a delay. Publishes nothing.
-function Dependencies.release(now, jid)
-  local key = Key.dependents(jid)
-  local waiting = call('smembers', key)
-  if #waiting == 0 then
-    return
-  end
+-- Dependencies.release(now, jid, waiting): a job is finished; of its dependents, those that waited
+-- only for it go to work, or to the schedule where they had a delay. Publishes nothing.
+function Dependencies.release(now, jid, waiting)
   for _, other in ipairs(waiting) do
     call('srem', Key.dependencies(other), jid)
     if call('scard', Key.dependencies(other)) == 0 then
@@ -123,7 +120,7 @@ function Dependencies.release(now, jid)
       end
     end
   end
-  call('del', key)
+  call('del', Key.dependents(jid))
 end
 
 -- Dependencies.forget(jid): a job goes; nobody is to think that it still waits.

@@ -10,7 +10,7 @@ Commands['fail'] = function(now, arg)
   local message = Check.text(arg[4], 'message')
   local data = arg[5] and Check.json(arg[5], 'data')
   local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue', 'history')
-  Job.owned(jid, worker, known)
+  Check.owned(jid, worker, known)
   local queue = known[3]
   Config.prefetch('max-job-history', 'max-failure-message', 'stats-history')
   call('zrem', Key.locks(queue), jid)

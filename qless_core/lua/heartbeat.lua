@@ -8,7 +8,7 @@ Commands['heartbeat'] = function(now, arg)
   local worker = Check.name(arg[2], 'worker')
   local data = arg[3] and Check.json(arg[3], 'data')
   local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue')
-  Job.owned(jid, worker, known)
+  Check.owned(jid, worker, known)
   local queue = known[3]
   Config.prefetch('heartbeat', queue .. '-heartbeat', 'max-worker-age')
   local expires = now + Config.heartbeat(queue)
@@ -32,7 +32,7 @@ Commands['timeout'] = function(now, arg)
   local jobs = {}
   for i, jid in ipairs(jids) do
     local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue', 'history')
-    Job.owned(jid, known[2], known)
+    Check.owned(jid, known[2], known)
     jobs[i] = known
   end
   for i, jid in ipairs(jids) do

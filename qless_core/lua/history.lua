@@ -158,7 +158,7 @@ Commands['log'] = function(now, arg)
   end
   local known = call('hmget', Key.job(jid), 'jid', 'history')
   if not known[1] then
-    Job.missing(jid)
+    Check.missing(jid)
   end
   History.push(jid, known[2], History.item(now, message, item))
   return nil

@@ -11,11 +11,6 @@ local JID, KLASS, STATE, QUEUE, WORKER, PRIORITY, EXPIRES, RETRIES, REMAINING =
   1, 2, 3, 4, 5, 6, 7, 8, 9
 local DATA, TAGS, FAILURE, PARENT, HISTORY, THROTTLES = 10, 11, 12, 13, 14, 15
 
--- Job.missing(jid): refuses, on behalf of the command that called.
-function Job.missing(jid)
-  Check.refuse('JOB_NOT_FOUND', 'Job ' .. jid .. ' does not exist', 1)
-end
-
 -- Job.fields(jid) -> the fields, or nil when there is no such job. A hash without its `jid` is what
 -- a stray write left of a job that is gone: no job.
 function Job.fields(jid)
@@ -24,19 +19,6 @@ function Job.fields(jid)
     return fields
   end
   return nil
-end
-
--- Job.owned(jid, worker, known): refuses unless the worker holds the lock. `known` is the reply of
--- an HMGET that begins with state and worker.
-function Job.owned(jid, worker, known)
-  local state, owner = known[1], known[2]
-  if not state then
-    Check.refuse('JOB_NOT_FOUND', 'Job ' .. jid .. ' does not exist', 1)
-  elseif state ~= 'running' then
-    Check.refuse('JOB_NOT_RUNNING', 'Job ' .. jid .. ' is not currently running: ' .. state, 1)
-  elseif owner ~= worker then
-    Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' is with another worker: ' .. (owner or ''), 1)
-  end
 end
 
 -- A stored number for the reply; what is no number is 0.
@@ -118,7 +100,7 @@ end
 
 -- Job.time(when) -> text of the `time` field.
 function Job.time(when)
-  return string.format('%.20f', when)
+  return Json.time(when)
 end
 
 -- Job.destroy(jid, tags): takes every key of a job away. `tags` is the job's stored field.
@@ -149,7 +131,7 @@ Commands['priority'] = function(_, arg)
   local priority = Check.number(arg[2], 'priority')
   local known = call('hmget', Key.job(jid), 'jid', 'queue', 'priority', 'time')
   if not known[1] then
-    Job.missing(jid)
+    Check.missing(jid)
   end
   call('hset', Key.job(jid), 'priority', priority)
   local queue = known[2]

@@ -5,6 +5,11 @@ function Json.number(n)
   return string.format('%.14g', n)
 end
 
+-- Json.time(when) -> text of a moment as a job's `time` field has it.
+function Json.time(when)
+  return string.format('%.20f', when)
+end
+
 -- Json.list(strings) -> text of a JSON list. cjson would write an empty one as `{}`.
 function Json.list(strings)
   if #strings == 0 then

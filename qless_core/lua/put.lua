@@ -50,30 +50,33 @@ local function put(now, arg, must_exist)
     'failure', 'history')
   local exists = old[1]
   if must_exist and not exists then
-    Job.missing(jid)
+    Check.missing(jid)
   end
-  Dependencies.refuse_ring(jid, depends)
+  if #depends > 0 then
+    Dependencies.refuse_ring(jid, depends)
+  end
 
-  local old_tags = Tags.stored(old[6])
+  local old_tags = exists and Tags.stored(old[6]) or {}
   priority = priority or Check.finite(old[5]) or 0
   retries = retries or Check.finite(old[7]) or 5
   tags = tags or old_tags
 
-  if exists and #depends > 0 then
+  if #depends > 0 then
     Dependencies.replace(jid, depends)
   end
-  Dependencies.link(jid, Dependencies.effective(depends))
   local waits = (exists or #depends > 0) and call('exists', Key.dependencies(jid)) == 1
 
   Events.put(jid, queue)
   if exists then
     leave_old_place(me, jid, { state = old[2], queue = old[3], worker = old[4], failure = old[8] })
   end
-  Tags.replace(now, jid, old_tags, tags)
+  if #tags > 0 or #old_tags > 0 then
+    Tags.replace(now, jid, old_tags, tags)
+  end
   local state = place(now, jid, queue, priority, delay, waits)
   call('hmset', key, 'jid', jid, 'klass', klass, 'data', data, 'priority', priority,
     'tags', Json.list(tags), 'state', state, 'worker', '', 'expires', 0, 'queue', queue,
-    'retries', retries, 'remaining', retries, 'time', Job.time(now))
+    'retries', retries, 'remaining', retries, 'time', Json.time(now))
   if waits and delay > 0 then
     call('hset', key, 'scheduled', now + delay)
   end

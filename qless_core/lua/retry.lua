@@ -13,7 +13,7 @@ Commands['retry'] = function(now, arg)
   local group, message = arg[5], arg[6]
   local key = Key.job(jid)
   local known = call('hmget', key, 'state', 'worker', 'queue', 'priority', 'remaining', 'history')
-  Job.owned(jid, worker, known)
+  Check.owned(jid, worker, known)
   if known[3] ~= queue then
     Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' running in another queue: ' .. (known[3] or ''))
   end

@@ -123,7 +123,7 @@ function Spawn.run(now, queue, room)
     call('hmset', Key.job(child.jid), 'jid', child.jid, 'klass', child.klass, 'data', child.data,
       'priority', child.priority, 'tags', Json.list(child.tags), 'state', 'waiting', 'worker', '',
       'expires', 0, 'queue', queue, 'retries', child.retries, 'remaining', child.retries,
-      'time', Job.time(child.when), 'spawned_from_jid', child.parent)
+      'time', Json.time(child.when), 'spawned_from_jid', child.parent)
     History.push(child.jid, false,
       History.item(child.when, 'put', '{"q":' .. encode(queue) .. '}'))
     call('zadd', Key.work(queue), child.score, child.jid)

@@ -130,7 +130,7 @@ local Actions = {}
 local function stored_tags(jid)
   local known = call('hmget', Key.job(jid), 'jid', 'tags')
   if not known[1] then
-    Job.missing(jid)
+    Check.missing(jid)
   end
   return known[2]
 end

@@ -29,7 +29,7 @@ Commands['track'] = function(now, arg)
   local jid = Check.name(arg[2], 'jid')
   local exists = call('hexists', Key.job(jid), 'jid') == 1
   if not exists and (action == 'track' or not call('zscore', Key.tracked, jid)) then
-    Job.missing(jid)
+    Check.missing(jid)
   end
   Events.job(action, jid)
   if action == 'track' then
