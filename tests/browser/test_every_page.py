@@ -42,10 +42,12 @@ def paths(shop):
     for counts in client.queues.counts:
         queue = client.queues[counts.name]
         for state in ("running", "stalled", "scheduled", "depends"):
-            jobs |= {state: jid for jid in getattr(queue.jobs, state)(0, 1)}
-        jobs |= {"waiting": job.jid for job in queue.peek(1)}
-    jobs |= {"complete": jid for jid in client.jobs.complete(0, 1)}
-    (jobs["failed"],) = client.redis.lrange(client.keys.failed("webhooks-HTTPError"), 0, 0)
+            if found := getattr(queue.jobs, state)(0, 1):
+                jobs[state] = found[0]
+        if waiting := queue.peek():
+            jobs["waiting"] = waiting.jid
+    jobs["complete"] = client.jobs.complete(0, 1)[0]
+    jobs["failed"] = client.redis.lindex(client.keys.failed("webhooks-HTTPError"), 0)
     worker = client.workers.counts[0].name
     return (
         *PAGES,

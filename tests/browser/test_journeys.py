@@ -52,7 +52,7 @@ def console(page, client):
 
 @pytest.fixture
 def plain(browser, client):
-    """A console before somebody whose browser runs no JavaScript."""
+    """Put a console before somebody whose browser runs no JavaScript."""
     context = browser.new_context(java_script_enabled=False)
     with served(client) as address:
         yield ConsolePage(context.new_page(), address)
@@ -64,7 +64,8 @@ def state_of(client, jid):
     return job.state if job else None
 
 
-def test_find_a_failure_and_read_what_went_wrong(console, failures):
+@pytest.mark.usefixtures("failures")
+def test_find_a_failure_and_read_what_went_wrong(console):
     console.open()
     console.go_to("Failures")
     console.follow("billing-RuntimeError")
@@ -89,7 +90,8 @@ def test_retry_a_group_and_see_it_run_to_the_end(console, client, worker, failur
     expect(console.main.get_by_text("complete", exact=True).first).to_be_visible(timeout=2_000)
 
 
-def test_cancel_shows_who_waits_and_asks_before_it_acts(console, client, failures):
+@pytest.mark.usefixtures("failures")
+def test_cancel_shows_who_waits_and_asks_before_it_acts(console, client):
     console.open("/jobs/charge-1")
     console.press("Cancel…")
 
@@ -105,7 +107,8 @@ def test_cancel_shows_who_waits_and_asks_before_it_acts(console, client, failure
     assert [state_of(client, jid) for jid in ("charge-1", "receipt-1")] == [None, None]
 
 
-def test_pause_a_queue_and_let_it_go_on(console, client, failures):
+@pytest.mark.usefixtures("failures")
+def test_pause_a_queue_and_let_it_go_on(console, client):
     console.open("/queues/billing")
     console.press("Pause")
     expect(console.main.get_by_text("paused").first).to_be_visible()
@@ -116,7 +119,8 @@ def test_pause_a_queue_and_let_it_go_on(console, client, failures):
     assert not client.queues["billing"].counts.paused
 
 
-def test_tag_a_job_and_take_the_tag_off(console, client, failures):
+@pytest.mark.usefixtures("failures")
+def test_tag_a_job_and_take_the_tag_off(console, client):
     console.open("/jobs/charge-3")
     console.main.get_by_label(re.compile("tag", re.IGNORECASE)).last.fill("a, 'b' <c>")
     console.press("Add")
@@ -128,7 +132,8 @@ def test_tag_a_job_and_take_the_tag_off(console, client, failures):
     assert client.jobs["charge-3"].tags == ["a, 'b' <c>"]
 
 
-def test_a_change_by_somebody_else_arrives_by_itself(console, client, failures):
+@pytest.mark.usefixtures("failures")
+def test_a_change_by_somebody_else_arrives_by_itself(console, client):
     console.open("/queues/billing/waiting")
     console.expect_live()
 
@@ -148,7 +153,8 @@ def test_ticked_jobs_are_retried_and_the_others_left(console, client, failures):
     assert [state_of(client, jid) for jid in failures] == ["waiting", "failed", "waiting"]
 
 
-def test_by_keyboard_alone_from_the_overview_to_a_retried_job(console, client, failures):
+@pytest.mark.usefixtures("failures")
+def test_by_keyboard_alone_from_the_overview_to_a_retried_job(console, client):
     console.open()
     page = console.page
     page.keyboard.press("/")

@@ -37,7 +37,7 @@ class ConsolePage:
         return self.page.get_by_role("main")
 
     def row(self, text: str) -> Locator:
-        """The line of a table that shows a text."""
+        """Find the line of a table that shows a text."""
         return self.main.get_by_role("row").filter(has_text=text)
 
     def press(self, name: str, *, within: Locator | None = None) -> None:
