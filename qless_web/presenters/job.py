@@ -300,7 +300,7 @@ def _dependencies(found: JobDetail) -> RelatedJobs:
         found.dependencies,
         found.dependencies_total,
         waiting=jid if waits else None,
-        undepend_all=every if waits and found.dependencies_total else None,
+        undepend_all=every if waits and found.dependencies_total > 1 else None,
     )
 
 

@@ -261,10 +261,24 @@ def test_b49_a_job_that_waits_for_a_failed_one_says_so(client, see):
     )
     assert "1, 1 failed or gone" in child.one("div", id="job-related").text
     assert "/jobs/child/undepend?dependency=parent" in child.links
-    assert "/jobs/child/undepend" in child.links
     parent = see("/jobs/parent")
     assert "1 job waits for it" in why(parent)
     assert parent.one("div", id="job-related").one("span", class_="badge").text == "depends"
+
+
+def test_a_job_can_be_freed_of_one_or_of_all_it_waits_for(client, see):
+    put(client, "p1")
+    put(client, "p/2")
+    put(client, "child", depends=["p1", "p/2"])
+
+    links = see("/jobs/child").one("div", id="job-related").links
+
+    assert {
+        "/jobs/child/undepend",
+        "/jobs/child/undepend?dependency=p1",
+        "/jobs/child/undepend?dependency=p/2",
+    } <= set(links)
+    assert ", and for 1 more" in why(see("/jobs/child"))
 
 
 def test_many_dependents_are_counted_and_some_are_shown(client, see):
