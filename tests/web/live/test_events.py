@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from werkzeug.test import create_environ
 
 from qless_core import Client
 from qless_web import create_app
@@ -114,7 +115,10 @@ def test_asking_for_the_head_opens_no_stream(web):
 
 
 def test_a_response_that_is_never_read_gives_its_place_back(web):
-    web.get("/events", buffered=False).close()
+    answer = web.application(create_environ("/events"), lambda *_: None)
+    assert web.application.extensions["qless_web"].hub.streams == 1
+
+    answer.close()
 
     assert web.application.extensions["qless_web"].hub.streams == 0
 
