@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import signal
 import threading
 
 import pytest
@@ -348,6 +350,27 @@ def test_b78_redis_goes_and_comes_back(make_hub, tmp_path):
         listener.wait_for("change", "queues", after=before)
         hub.close()
     client.close()
+
+
+def test_b68_redis_falls_silent_without_a_word_and_goes_on(make_hub):
+    with EmbeddedServer() as silent, Client(f"{silent.url}?socket_timeout=0.3") as client:
+        pid = client.redis.info("server")["process_id"]
+        hub = make_hub(client)
+        listener = Listener(hub.open(frozenset({"queues"})).messages())
+        listener.wait_for("ready")
+
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            listener.wait_for("down")
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+        listener.wait_for("up")
+        before = len(listener.messages)
+        client.queues["mail"].put("Send", {})
+        listener.wait_for("change", "queues", after=before)
+        hub.close()
+        eventually(lambda: not live_threads())
 
 
 def test_b78_a_subscription_that_is_cut_is_made_again(client, redis, listen):
