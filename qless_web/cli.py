@@ -14,7 +14,6 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from qless_core.clock import Clock
 from qless_web.process.backing import backing
 from qless_web.process.daemon import daemonize
 from qless_web.process.errors import StartError
@@ -138,21 +137,9 @@ def _status(pid_file: PidFile) -> int:
 
 
 def _kill(pid_file: PidFile) -> int:
-    pid = pid_file.holder()
-    if not pid:
-        _say("not running")
-        return NOT_RUNNING
-    clock = Clock()
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGTERM)
-    deadline = clock.monotonic() + KILL_TIMEOUT_S
-    while pid_file.holder() is not None:
-        if clock.monotonic() > deadline:
-            message = f"process {pid} did not stop within {KILL_TIMEOUT_S:.0f} seconds"
-            raise StartError(message)
-        clock.wait(0.05)
-    _say(f"stopped (pid {pid})")
-    return 0
+    pid = pid_file.end_holder(KILL_TIMEOUT_S)
+    _say("not running" if pid is None else f"stopped (pid {pid})")
+    return NOT_RUNNING if pid is None else 0
 
 
 def _start(settings: Settings) -> int:

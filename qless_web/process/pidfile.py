@@ -6,15 +6,22 @@ ends, so a file left by a killed console is never mistaken for a live one.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
+import signal
 from typing import TYPE_CHECKING
 
+from qless_core.clock import Clock
 from qless_web.process.errors import StartError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
     from typing import Self
+
+#: Seconds between two looks at a console that stops.
+_POLL_S = 0.05
 
 
 class PidFile:
@@ -32,17 +39,38 @@ class PidFile:
             StartError: the file cannot be read.
 
         """
-        try:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            message = f"the pid file {self.path} cannot be read: {error.strerror}"
-            raise StartError(message) from error
-        try:
-            return None if _lock(descriptor) else _number(os.read(descriptor, 32))
-        finally:
-            os.close(descriptor)
+        with self._opened() as descriptor:
+            if descriptor is None or _lock(descriptor):
+                return None
+            return _number(os.read(descriptor, 32))
+
+    def end_holder(self, timeout_s: float) -> int | None:
+        """Tell the console that holds the file to stop, and wait until all its processes are gone.
+
+        Returns:
+            Its pid, or None when none holds the file.
+
+        Raises:
+            StartError: the file cannot be read, or the console did not stop in time.
+
+        """
+        clock = Clock()
+        with self._opened() as descriptor:
+            if descriptor is None or _lock(descriptor):
+                return None
+            pid = _number(os.read(descriptor, 32))
+            if not pid:
+                message = f"the console that holds {self.path} is only starting: ask again"
+                raise StartError(message)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+            deadline = clock.monotonic() + timeout_s
+            while not _lock(descriptor):
+                if clock.monotonic() > deadline:
+                    message = f"process {pid} did not stop within {timeout_s:.0f} seconds"
+                    raise StartError(message)
+                clock.wait(_POLL_S)
+        return pid
 
     def take(self) -> Self:
         """Hold the file from now on, here and in every process forked from here.
@@ -71,11 +99,24 @@ class PidFile:
         os.pwrite(self._descriptor, f"{self._owner}\n".encode(), 0)
 
     def release(self) -> None:
-        """Remove the file, when the calling process is the one it names."""
+        """Remove the file, when the calling process is the one it names; its end drops the lock."""
         if self._owner == os.getpid():
             self.path.unlink(missing_ok=True)
-            os.close(self._descriptor)
-            self._owner, self._descriptor = 0, -1
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[int | None]:
+        try:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            yield None
+            return
+        except OSError as error:
+            message = f"the pid file {self.path} cannot be read: {error.strerror}"
+            raise StartError(message) from error
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
 
     def _open(self) -> int:
         try:

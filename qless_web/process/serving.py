@@ -54,7 +54,8 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
             "bind": f"fd://{self._descriptor}",
             "worker_class": "gthread",
             "threads": self._settings.threads,
-            "graceful_timeout": GRACE_S,
+            # Workers end themselves, well before the arbiter would lose its patience.
+            "graceful_timeout": 6 * GRACE_S,
             "timeout": STUCK_S,
             "limit_request_line": LONGEST_LINE,
             "proc_name": "qless-web",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import http.client
 import os
 import signal
@@ -120,7 +121,7 @@ def test_a_daemon_is_started_asked_about_and_stopped(qless_web, url):
 
     killed = qless_web.run("--kill", "-p", str(port))
     assert (killed.returncode, killed.stdout) == (0, f"stopped (pid {pid})\n")
-    assert not is_alive(pid)
+    eventually(lambda: not is_alive(pid))
     assert not (state / f"qless-web-{port}.pid").exists()
     for order in ("--status", "--kill"):
         asked = qless_web.run(order, "-p", str(port))
@@ -144,6 +145,13 @@ def test_a_pid_file_with_the_number_of_another_process_is_nobodys(qless_web, tmp
 
     assert qless_web.run("-K", "--pid-file", str(place)).returncode == 3
     assert is_alive(os.getpid())
+
+
+def test_a_console_that_only_starts_is_not_killed_yet(qless_web, tmp_path):
+    with (tmp_path / "file.pid").open("w") as starting:
+        fcntl.flock(starting, fcntl.LOCK_EX)
+
+        refused(qless_web.run("-K", "--pid-file", str(tmp_path / "file.pid")), "only starting")
 
 
 def test_a_killed_daemon_leaves_no_server_behind(qless_web):
