@@ -99,12 +99,12 @@ class Feed:
         named is looked at first.
         """
         self._listen(0)
-        self._signal_at = self._clock.monotonic() + SIGNAL_EVERY_S
         hinted, self._hinted = self._hinted & self._hub.watched(), set()
         if hinted and not self._failed:
             self._look(sorted(hinted))
         changed, self._changed = frozenset(self._changed), set()
         self._hub.signal(changed)
+        self._signal_at = self._clock.monotonic() + SIGNAL_EVERY_S
 
     def _listen(self, patience: float) -> None:
         """Hear the events there are, waiting for the first; while deaf, wait instead."""

@@ -464,6 +464,7 @@ def test_b80_when_the_tab_that_listens_is_closed_another_does(context, served, c
 
     for left in (2, 1):
         tabs.pop(0).close()
+        client.clock.advance(1)
         client.queues["mail"].put("Send", {})
         for tab in tabs:
             expect(rows(tab)).to_have_count(3 - left)
