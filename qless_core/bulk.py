@@ -29,10 +29,12 @@ def total(reports: Iterable[Report]) -> Report:
     """Put the reports of all chunks together."""
     done: list[str] = []
     left: dict[str, str] = {}
+    emptied: list[str] = []
     for report in reports:
         done.extend(report.done)
         left.update(report.left)
-    return Report(tuple(done), left)
+        emptied.extend(report.emptied)
+    return Report(tuple(done), left, tuple(emptied))
 
 
 def in_chunks(

@@ -326,22 +326,26 @@ class Report:
         done: the jids of those that it was done to, in order.
         left: the others, each with the reason: the state it is in, `gone`, `group` (failed in
             another group), `dependents` (others wait for it) or `nowhere` (it is in no queue).
+        emptied: the failure groups that have no job left.
 
     """
 
     done: tuple[str, ...] = ()
     left: Mapping[str, str] = field(default_factory=dict)
+    emptied: tuple[str, ...] = ()
 
     def __add__(self, other: Report) -> Report:
         """Put two reports together."""
-        return Report(self.done + other.done, {**self.left, **other.left})
+        left, emptied = {**self.left, **other.left}, self.emptied + other.emptied
+        return Report(self.done + other.done, left, emptied)
 
     @classmethod
     def from_reply(cls, reply: Mapping[str, Any]) -> Self:
         """Read the reply of `bulk.move` and `bulk.cancel`."""
         left = reply.get("left")
         reasons = left.items() if isinstance(left, dict) else ()
-        return cls(texts(reply.get("done")), {jid: text(why) for jid, why in reasons})
+        explained = {jid: text(why) for jid, why in reasons}
+        return cls(texts(reply.get("done")), explained, texts(reply.get("emptied")))
 
 
 @dataclass(frozen=True, slots=True)

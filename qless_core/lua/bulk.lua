@@ -67,7 +67,7 @@ local function wanted_jobs(arg, from)
 end
 
 -- A group may list jobs whose data went another way; they are nothing to act on, and leave it here.
-local function drop_ghosts(group, left)
+local function drop_ghosts(group, left, touched)
   local ghosts = {}
   for jid, why in pairs(left) do
     if why == 'gone' then
@@ -76,16 +76,30 @@ local function drop_ghosts(group, left)
   end
   if group ~= '' and #ghosts > 0 then
     Failures.remove(group, ghosts)
+    touched[group] = true
   end
 end
 
--- The reply of what acts: {"done": [jid], "left": {jid: why}}.
-local function report(done, left)
+-- The reply of what acts: {"done": [jid], "left": {jid: why}, "emptied": [group]}. `touched` has the
+-- groups that jobs left.
+local function report(done, left, touched)
   local parts = {}
   for jid, why in pairs(left) do
     parts[#parts + 1] = encode(jid) .. ':' .. encode(why)
   end
-  return '{"done":' .. Json.list(done) .. ',"left":{' .. table.concat(parts, ',') .. '}}'
+  local emptied = {}
+  for group in pairs(touched) do
+    if call('exists', Key.failed(group)) == 0 then
+      emptied[#emptied + 1] = group
+    end
+  end
+  return '{"done":' .. Json.list(done) .. ',"left":{' .. table.concat(parts, ',') .. '},"emptied":'
+    .. Json.list(emptied) .. '}'
+end
+
+-- The group that a job has failed in, unless it has not.
+local function failed_in(job)
+  return job.state == 'failed' and type(job.failure.group) == 'string' and job.failure.group or nil
 end
 
 -- Puts a failed job back to work without touching its data; taking it out of its group is left to
@@ -113,7 +127,8 @@ local function requeue(now, jid, queue)
   Commands['requeue'](now, { '', queue, jid, known[1] or '', known[2] or '{}', '0' })
 end
 
--- bulk.move group queue [jid states]... -> JSON {"done": [jid], "left": {jid: why}}.
+-- bulk.move group queue [jid states]... -> JSON {"done": [jid], "left": {jid: why}, "emptied":
+-- [group]}, the failure groups that are empty now.
 -- Puts jobs to work in a queue, or, where it is '', each into its own; data, priority and tags stay,
 -- retries are renewed. With a group only jobs that failed in it; states as in `look`. A job that
 -- is in no queue is left out as `nowhere`; one that is gone is off the group's list afterwards.
@@ -121,7 +136,7 @@ end
 Commands['bulk.move'] = function(now, arg)
   local group = Check.text(arg[1], 'group')
   local queue = Check.text(arg[2], 'queue')
-  local done, left, revived = {}, {}, {}
+  local done, left, touched, revived = {}, {}, {}, {}
   for _, pair in ipairs(wanted_jobs(arg, 3)) do
     local jid = pair[1]
     local job, why = look(now, group, jid, pair[2])
@@ -130,10 +145,14 @@ Commands['bulk.move'] = function(now, arg)
       left[jid] = why or 'nowhere'
     else
       done[#done + 1] = jid
+      local name = failed_in(job)
+      if name then
+        touched[name] = true
+      end
       if job.state == 'failed' and revive(now, jid, job, target) then
-        if type(job.failure.group) == 'string' then
-          revived[job.failure.group] = revived[job.failure.group] or {}
-          table.insert(revived[job.failure.group], jid)
+        if name then
+          revived[name] = revived[name] or {}
+          table.insert(revived[name], jid)
         end
       else
         requeue(now, jid, target)
@@ -143,8 +162,8 @@ Commands['bulk.move'] = function(now, arg)
   for name, jids in pairs(revived) do
     Failures.remove(name, jids)
   end
-  drop_ghosts(group, left)
-  return report(done, left)
+  drop_ghosts(group, left, touched)
+  return report(done, left, touched)
 end
 
 -- Leaves out the jobs that somebody waits for who stays, and those that these wait for in turn.
@@ -171,7 +190,7 @@ local function spare_needed(chosen, left)
   end
 end
 
--- bulk.cancel group [jid states]... -> JSON {"done": [jid], "left": {jid: why}}.
+-- bulk.cancel group [jid states]... -> JSON {"done": [jid], "left": {jid: why}, "emptied": [group]}.
 -- Removes jobs for good, but complete ones (`complete`) and those that others, not removed here,
 -- wait for (`dependents`). With a group only jobs that failed in it; states as in `look`; those
 -- that are gone are off the group's list afterwards.
@@ -179,7 +198,7 @@ end
 Commands['bulk.cancel'] = function(now, arg)
   local group = Check.text(arg[1], 'group')
   local jobs = wanted_jobs(arg, 2)
-  local chosen, left = {}, {}
+  local chosen, left, touched = {}, {}, {}
   for _, pair in ipairs(jobs) do
     local job, why = look(now, group, pair[1], pair[2])
     if not job then
@@ -188,6 +207,7 @@ Commands['bulk.cancel'] = function(now, arg)
       left[pair[1]] = 'complete'
     else
       chosen[pair[1]] = true
+      touched[failed_in(job) or ''] = true
     end
   end
   spare_needed(chosen, left)
@@ -200,8 +220,9 @@ Commands['bulk.cancel'] = function(now, arg)
   if #done > 0 then
     Commands['cancel'](now, done)
   end
-  drop_ghosts(group, left)
-  return report(done, left)
+  drop_ghosts(group, left, touched)
+  touched[''] = nil
+  return report(done, left, touched)
 end
 
 -- The most jobs that one look along the dependents finds.

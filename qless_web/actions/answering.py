@@ -55,8 +55,9 @@ def _elsewhere(outcome: Outcome, back: str) -> str:
     """Give the page to go to in place of the one that the action came from; "" to stay."""
     if outcome.again:
         return link_url(outcome.again)
-    if outcome.gone and outcome.home and _path(back) == _path(link_url(outcome.gone)):
-        return link_url(outcome.home)
+    for page, instead in outcome.gone:
+        if _path(back) == _path(link_url(page)):
+            return link_url(instead)
     return ""
 
 

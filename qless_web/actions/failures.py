@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qless_core import reads
 from qless_core.errors import BadArgument
+from qless_core.records import Report
 from qless_web.actions import chunks
 from qless_web.actions.action import action
-from qless_web.actions.outcome import Outcome, about
+from qless_web.actions.outcome import Outcome, about, emptied
 from qless_web.console import current
 from qless_web.presenters import ask, ask_failures
 from qless_web.presenters.page import Link
@@ -16,7 +18,6 @@ from qless_web.presenters.page import Link
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qless_core.records import Report
     from qless_web.actions.form import Form
     from qless_web.presenters.ask import AskPage
 
@@ -36,14 +37,11 @@ def _snapshot(form: Form) -> tuple[int | None, str]:
 
 def _tell(reports: Iterator[Report], group: str, done: str, form: Form, again: Link) -> Outcome:
     report, finished = chunks.as_far_as_time_allows(reports, patient=form.patient)
-    empty = finished and not current().client.commands.failed_group(group, 0, 0).total
-    outcome = about(
-        done,
-        report,
-        gone=Link("failures.group", {"group": group}) if empty else None,
-        home=Link("failures.index"),
-    )
-    return outcome if finished else outcome.unfinished(again)
+    outcome = about(done, report)
+    if not finished:
+        return outcome.unfinished(again)
+    nothing = not report.done and not report.left
+    return replace(outcome, gone=emptied(Report(emptied=(group,)))) if nothing else outcome
 
 
 # -- Retry

@@ -14,7 +14,7 @@ from qless_core.errors import (
 from qless_web.actions import targets
 from qless_web.actions.action import action
 from qless_web.actions.form import bare_lines
-from qless_web.actions.outcome import Outcome, status_of
+from qless_web.actions.outcome import Outcome, emptied, status_of
 from qless_web.console import current
 from qless_web.formatting import short_jid
 from qless_web.presenters import ask, ask_jobs
@@ -53,16 +53,16 @@ def _either(jid: str, job: Callable[[], T], recurring: Callable[[], T]) -> T:
             raise JobNotFound(jid) from None
 
 
-def _one(jid: str, report: Report, done: str, *, gone: Link | None = None) -> Outcome:
+def _one(jid: str, report: Report, done: str) -> Outcome:
     """Tell of work on one job."""
     if jid not in report.left:
-        return Outcome(text=done, done=report.done)
+        return Outcome(text=done, done=report.done, gone=emptied(report))
     reason = report.left[jid]
     if reason == "gone":
         raise JobNotFound(jid)
     text = f"Nothing was done to {short_jid(jid)}: {words.why(reason)}."
     status = status_of(report.left)
-    return Outcome(text=text, tone="warning", status=status, left=report.left, gone=gone)
+    return Outcome(text=text, tone="warning", status=status, left=report.left)
 
 
 # -- Retry
@@ -112,7 +112,7 @@ def cancel_job(form: Form, jid: str) -> Outcome:
     if found is None:
         commands.unrecur(jid)
         text = f"Cancelled the recurring job {short_jid(jid)}."
-        return Outcome(text=text, done=(jid,), gone=page, home=Link("queues.index"))
+        return Outcome(text=text, done=(jid,), gone=((page, Link("queues.index")),))
     home = Link("queues.show", {"queue": found.queue}) if found.queue else Link("queues.index")
     report = commands.bulk_cancel("", targets.shown(form, (jid,)))
     if jid in report.left and len(report.left) == 1 and not report.done:
@@ -126,8 +126,7 @@ def cancel_job(form: Form, jid: str) -> Outcome:
         tone="warning" if report.left else "done",
         done=report.done,
         left=report.left,
-        gone=page if jid in report.done else None,
-        home=home,
+        gone=(*(((page, home),) if jid in report.done else ()), *emptied(report)),
     )
 
 

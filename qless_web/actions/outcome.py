@@ -6,13 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from qless_web.presenters import ask_words as words
-from qless_web.presenters.page import Flash
+from qless_web.presenters.page import Flash, Link
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qless_core.records import Report
-    from qless_web.presenters.page import Link
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +24,7 @@ class Outcome:
         status: the HTTP status where nothing was done; 200 otherwise.
         done: the names of what was done, jids for most actions.
         left: jid -> why it was left out, as the script gives it.
-        gone: the page that no longer has anything to show, if any.
-        home: where to go instead of it.
+        gone: pages that no longer have anything to show, each with where to go instead.
         again: the question that goes on with what there was no time for.
         answer: what an original address answers, where that is more than the names.
 
@@ -37,8 +35,7 @@ class Outcome:
     status: int = 200
     done: tuple[str, ...] = ()
     left: Mapping[str, str] = field(default_factory=dict)
-    gone: Link | None = None
-    home: Link | None = None
+    gone: tuple[tuple[Link, Link], ...] = ()
     again: Link | None = None
     answer: Any = None
 
@@ -59,18 +56,16 @@ class Outcome:
         return replace(self, text=text, tone="warning", again=again)
 
 
-def about(
-    done: str, report: Report, *, gone: Link | None = None, home: Link | None = None
-) -> Outcome:
+def about(done: str, report: Report) -> Outcome:
     """Tell of work on several jobs.
 
     Args:
         done: what happened to them, as "Retried".
         report: which were done, and which not.
-        gone: the page that has nothing to show now.
-        home: where to go instead.
 
     """
+    if not report.done and not report.left:
+        return Outcome(text="Nothing was left to do.", tone="info")
     parts = [f"{done} {words.jobs(len(report.done))}."]
     if report.left:
         parts.append(words.left_out(words.tally(report.left), was=True))
@@ -80,9 +75,14 @@ def about(
         status=200 if report.done or not report.left else status_of(report.left),
         done=report.done,
         left=report.left,
-        gone=gone,
-        home=home,
+        gone=emptied(report),
     )
+
+
+def emptied(report: Report) -> tuple[tuple[Link, Link], ...]:
+    """Give the pages of the groups that have no failure left."""
+    home = Link("failures.index")
+    return tuple((Link("failures.group", {"group": group}), home) for group in report.emptied)
 
 
 def status_of(left: Mapping[str, str]) -> int:

@@ -33,6 +33,5 @@ def forget_worker(_form: Form, worker: str) -> Outcome:
     return Outcome(
         text=f"Forgot {worker}. It is listed again as soon as it is heard of.",
         done=(worker,),
-        gone=Link("workers.show", {"worker": worker}),
-        home=Link("workers.index"),
+        gone=((Link("workers.show", {"worker": worker}), Link("workers.index")),),
     )

@@ -20,11 +20,19 @@ def failed_statistic(lua, queue="q", date=0):
 
 
 def move(lua, now, group, queue, *pairs):
-    return lua.json("bulk.move", now, group, queue, *(part for pair in pairs for part in pair))
+    return act(lua, "bulk.move", now, group, queue, *pairs)
 
 
 def cancel(lua, now, group, *pairs):
-    return lua.json("bulk.cancel", now, group, *(part for pair in pairs for part in pair))
+    return act(lua, "bulk.cancel", now, group, *pairs)
+
+
+def act(lua, command, now, *arguments):
+    """Call with pairs at the end; what became of groups has tests of its own."""
+    flat = [part for each in arguments for part in ([each] if isinstance(each, str) else each)]
+    report = lua.json(command, now, *flat)
+    assert isinstance(report.pop("emptied"), list)
+    return report
 
 
 def test_failed_jobs_go_back_to_their_own_queues_with_their_retries(lua):
@@ -112,6 +120,24 @@ def test_b36_a_job_that_is_gone_leaves_the_list_of_its_group(lua, act):
 
     assert act(lua) == {"done": ["b"], "left": {"a": "gone"}}
     assert lua.json("failed", 20) == {}
+
+
+@pytest.mark.parametrize("call", [("bulk.move", 20, "", ""), ("bulk.cancel", 20, "")])
+def test_the_groups_that_are_empty_now_are_named(lua, call):
+    fail(lua, 10, "a", "b")
+    fail(lua, 10, "c", group="other")
+    lua.put(10, "waiting")
+
+    assert lua.json(*call, "a", "", "waiting", "")["emptied"] == []
+    assert sorted(lua.json(*call, "b", "", "c", "failed")["emptied"]) == ["g", "other"]
+
+
+@pytest.mark.parametrize("call", [("bulk.move", 20, "g", ""), ("bulk.cancel", 20, "g")])
+def test_a_group_that_listed_only_what_is_gone_is_empty_now(lua, call):
+    fail(lua, 10, "a")
+    lua.redis.delete("ql:j:a")
+
+    assert lua.json(*call, "a", "failed")["emptied"] == ["g"]
 
 
 def test_a_second_call_does_nothing(lua):

@@ -63,7 +63,7 @@ def ready(action, shop):
 
 
 @pytest.mark.usefixtures("ready")
-def test_it_asks_when_opened_and_changes_nothing(web, address, action, stored):
+def test_it_asks_when_opened_and_changes_nothing(web, address, stored):
     before = stored()
 
     page = web.page(f"{address}?jids=a" if "ticked" in address else address)
@@ -73,7 +73,6 @@ def test_it_asks_when_opened_and_changes_nothing(web, address, action, stored):
     assert asked.method == "post"
     assert [text for text in asked.buttons if re.fullmatch(r"[A-Z][a-z ]+ 1 \w[\w ]*", text)]
     assert page.one("h1").text
-    assert action.name in ACTIONS
     assert stored() == before
 
 
