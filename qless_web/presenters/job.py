@@ -162,7 +162,10 @@ def job_page(found: JobDetail, now: float) -> JobPage:
         title=f"{row.klass} {short_jid(row.jid)}",
         nav="queues" if row.state != "failed" else "failures",
         crumbs=_crumbs(row),
-        topics=(f"job:{row.jid}",),
+        topics=tuple(
+            f"job:{jid}"
+            for jid in (row.jid, *(each.jid for each in (*found.dependencies, *found.dependents)))
+        ),
         jid=row.jid,
         klass=row.klass,
         state=row.state,
