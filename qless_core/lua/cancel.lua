@@ -20,7 +20,6 @@ local function remove(jid, groups)
   if state == 'complete' then
     return
   end
-  Events.canceled(jid, queue, worker)
   if worker and worker ~= '' then
     call('zrem', Key.worker_jobs(worker), jid)
   end
@@ -39,7 +38,9 @@ local function remove(jid, groups)
   end
   Dependencies.forget(jid)
   Job.destroy(jid, known[5])
-  if call('zrem', Key.tracked, jid) == 1 then
+  local was_tracked = call('zrem', Key.tracked, jid) == 1
+  Events.canceled(jid, queue, worker)
+  if was_tracked then
     Events.job('canceled', jid)
   end
 end
@@ -54,6 +55,7 @@ Commands['cancel'] = function(_, arg)
     listed[jid] = true
   end
   refuse_dependents(jids, listed)
+  Check.memory()
   local groups = {}
   for _, jid in ipairs(jids) do
     if listed[jid] then

@@ -145,6 +145,13 @@ function Check.options(arg, from)
   return options
 end
 
+-- Check.memory(): for commands that take away before they add. Where memory is used up, Redis refuses
+-- what may use more, and only that: then nothing is to be taken away either. Setting no bytes of a
+-- key that is never there (the bare namespace) writes nothing, but counts as such a command.
+function Check.memory()
+  call('setrange', Key.namespace, 0, '')
+end
+
 -- Check.missing(jid): refuses, on behalf of the command that called.
 function Check.missing(jid)
   Check.refuse('JOB_NOT_FOUND', 'Job ' .. jid .. ' does not exist', 1)

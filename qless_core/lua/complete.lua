@@ -1,14 +1,13 @@
 -- Finishing a job, or handing it to its next queue.
 
 -- Into the next queue: to work, to the schedule, or to wait for others.
-local function advance(now, jid, queue, known, options)
+local function advance(now, jid, known, options)
   local to, delay = options.to, options.delay
   local waited = {}
   if #options.depends > 0 then
     waited = Dependencies.effective(options.depends)
     Dependencies.link(jid, waited)
   end
-  Events.advanced(jid, queue, to)
   Queue.remember(to, now)
   local state
   if #waited > 0 then
@@ -31,8 +30,7 @@ local function advance(now, jid, queue, known, options)
   return state
 end
 
-local function finish(now, jid, queue, known, options)
-  Events.completed(jid, queue)
+local function finish(now, jid, known, options)
   local retries = Check.finite(known[4]) or 5
   call('hmset', Key.job(jid), 'state', 'complete', 'worker', '', 'failure', '{}', 'queue', '',
     'expires', 0, 'remaining', retries, 'time', Json.time(now), 'data', options.data)
@@ -83,9 +81,20 @@ Commands['complete'] = function(now, arg)
   call('zrem', Key.locks(queue), jid)
   call('zrem', Key.worker_jobs(worker), jid)
   Stats.durations('run', queue, now, { now - (Check.finite(known[6]) or now) })
-  Events.if_tracked('completed', jid)
+  local tracked = call('zscore', Key.tracked, jid)
+  local state
   if options.to then
-    return advance(now, jid, queue, known, options)
+    state = advance(now, jid, known, options)
+  else
+    state = finish(now, jid, known, options)
   end
-  return finish(now, jid, queue, known, options)
+  if tracked then
+    Events.job('completed', jid)
+  end
+  if options.to then
+    Events.advanced(jid, queue, options.to)
+  else
+    Events.completed(jid, queue)
+  end
+  return state
 end

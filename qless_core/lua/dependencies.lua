@@ -90,12 +90,13 @@ function Dependencies.replace(jid, jids)
   for _, other in ipairs(jids) do
     wanted[other] = true
   end
-  for _, other in ipairs(call('smembers', Key.dependencies(jid))) do
+  local old = call('smembers', Key.dependencies(jid))
+  Dependencies.link(jid, Dependencies.effective(jids))
+  for _, other in ipairs(old) do
     if not wanted[other] then
       Dependencies.unlink(jid, other)
     end
   end
-  Dependencies.link(jid, Dependencies.effective(jids))
 end
 
 -- Dependencies.release(now, jid, waiting): a job is finished; of its dependents, those that waited
@@ -167,6 +168,7 @@ local function switch_off(now, jid, jids)
   if known[1] ~= 'depends' then
     refuse_state(jid, known[1])
   end
+  Check.memory()
   if jids[1] == 'all' then
     jids = call('smembers', Key.dependencies(jid))
   end

@@ -4,13 +4,13 @@
 -- Warns the worker and moves the lock to the end of the grace period.
 local function warn(now, queue, job, grace)
   local jid = job.jid
-  Events.if_tracked('stalled', jid)
   History.push(jid, job.legacy, History.item(now, 'timed-out'))
   job.legacy = false
   call('hset', Key.job(jid), 'grace', 1)
-  Events.lock_lost(jid, job.worker)
   call('zadd', Key.locks(queue), now + grace, jid)
   Stats.count(queue, now, 'retries')
+  Events.if_tracked('stalled', jid)
+  Events.lock_lost(jid, job.worker)
 end
 
 -- Uses up a retry; answers whether the job may run again.

@@ -13,8 +13,6 @@ Commands['fail'] = function(now, arg)
   Check.owned(jid, worker, known)
   local queue = known[3]
   Config.prefetch('max-job-history', 'max-failure-message', 'stats-history')
-  call('zrem', Key.locks(queue), jid)
-  call('zrem', Key.worker_jobs(worker), jid)
   local stored = Failures.record(now, {
     jid = jid,
     queue = queue,
@@ -22,6 +20,8 @@ Commands['fail'] = function(now, arg)
     data = data,
     item = '{"worker":' .. encode(worker) .. ',"group":' .. encode(group) .. '}',
   }, group, message, worker)
+  call('zrem', Key.locks(queue), jid)
+  call('zrem', Key.worker_jobs(worker), jid)
   Events.failed(jid, group, stored, worker)
   Events.if_tracked('failed', jid)
   return jid

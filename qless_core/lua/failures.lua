@@ -179,6 +179,7 @@ Commands['unfail'] = function(now, arg)
   local group = Check.text(arg[2], 'group')
   local count = math.min(Check.count(arg[3], 'count', 25), UNFAIL_CHUNK)
   local key = Key.failed(group)
+  Check.memory()
   local moved = 0
   local looked_at = 0
   while moved < count and looked_at < UNFAIL_CHUNK do

@@ -1,16 +1,13 @@
 -- Putting a job into a queue: a new one, or one that is anywhere already.
 
 -- What leaves the place where the job is now: sets, worker, completed, failure group.
-local function leave_old_place(me, jid, known)
+local function leave_old_place(jid, known)
   local state, queue, worker = known.state, known.queue, known.worker
   if queue and queue ~= '' then
     Queue.leave(queue, jid)
   end
   if worker and worker ~= '' then
     call('zrem', Key.worker_jobs(worker), jid)
-    if worker ~= me then
-      Events.lock_lost(jid, worker)
-    end
   end
   if state == 'complete' then
     call('zrem', Key.completed, jid)
@@ -61,14 +58,15 @@ local function put(now, arg, must_exist)
   retries = retries or Check.finite(old[7]) or 5
   tags = tags or old_tags
 
+  History.push(jid, old[9], History.item(now, 'put', '{"q":' .. encode(queue) .. '}'))
   if #depends > 0 then
     Dependencies.replace(jid, depends)
   end
   local waits = (exists or #depends > 0) and call('exists', Key.dependencies(jid)) == 1
 
-  Events.put(jid, queue)
+  local owner = old[4]
   if exists then
-    leave_old_place(me, jid, { state = old[2], queue = old[3], worker = old[4], failure = old[8] })
+    leave_old_place(jid, { state = old[2], queue = old[3], worker = owner, failure = old[8] })
   end
   if #tags > 0 or #old_tags > 0 then
     Tags.replace(now, jid, old_tags, tags)
@@ -80,8 +78,12 @@ local function put(now, arg, must_exist)
   if waits and delay > 0 then
     call('hset', key, 'scheduled', now + delay)
   end
-  History.push(jid, old[9], History.item(now, 'put', '{"q":' .. encode(queue) .. '}'))
   Queue.remember(queue, now)
+
+  Events.put(jid, queue)
+  if exists and owner and owner ~= '' and owner ~= me then
+    Events.lock_lost(jid, owner)
+  end
   Events.if_tracked('put', jid)
   return jid
 end

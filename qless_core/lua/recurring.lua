@@ -44,13 +44,15 @@ Commands['recur'] = function(now, arg)
     if keep > 0 and old_run then
       next_run = old_run
     end
-    call('zrem', Key.recur(known[2]), jid)
   end
   call('hmset', key, 'jid', jid, 'klass', klass, 'data', data, 'priority', priority,
     'tags', Json.list(tags), 'state', 'recur', 'queue', queue, 'type', 'interval',
     'count', Check.finite(known[1]) or 0, 'interval', interval, 'retries', retries,
     'backlog', backlog)
   call('zadd', Key.recur(queue), next_run, jid)
+  if known[2] and known[2] ~= queue then
+    call('zrem', Key.recur(known[2]), jid)
+  end
   Queue.remember(queue, now)
   return jid
 end
@@ -119,9 +121,9 @@ Commands['recur.update'] = function(now, arg)
     next_run = tonumber(next_run) + changes.interval - old
     call('zadd', Key.recur(queue), next_run, jid)
   end
-  if changes.queue then
-    call('zrem', Key.recur(queue), jid)
+  if changes.queue and changes.queue ~= queue then
     call('zadd', Key.recur(changes.queue), next_run or now, jid)
+    call('zrem', Key.recur(queue), jid)
     Queue.remember(changes.queue, now)
   end
   for name, value in pairs(changes) do

@@ -19,13 +19,13 @@ Commands['retry'] = function(now, arg)
   end
 
   local remaining = floor(Check.finite(known[5]) or 0) - 1
+  call('hset', key, 'remaining', remaining)
   call('zrem', Key.locks(queue), jid)
   call('zrem', Key.worker_jobs(worker), jid)
   call('hdel', key, 'grace')
   if remaining < 0 then
     local default_group, default_message = Failures.exhausted(queue)
     group = group or default_group
-    call('hset', key, 'remaining', remaining)
     Failures.record(now, {
       jid = jid,
       queue = queue,
@@ -43,10 +43,9 @@ Commands['retry'] = function(now, arg)
     call('zadd', Key.work(queue), Queue.score(Check.finite(known[4]) or 0, now), jid)
   end
   if group and message then
-    call('hmset', key, 'state', state, 'remaining', remaining,
-      'failure', (Failures.json(now, group, message, worker)))
+    call('hmset', key, 'state', state, 'failure', (Failures.json(now, group, message, worker)))
   else
-    call('hmset', key, 'state', state, 'remaining', remaining)
+    call('hset', key, 'state', state)
   end
   return remaining
 end

@@ -61,8 +61,8 @@ end
 function Tags.unindex(jid, tags)
   for _, tag in ipairs(tags) do
     local key = Key.tag(tag)
-    call('zrem', key, jid)
     local uses = tonumber(call('zincrby', Key.tags, -1, tag))
+    call('zrem', key, jid)
     local carriers = call('zcard', key)
     if carriers == 0 then
       call('zrem', Key.tags, tag)

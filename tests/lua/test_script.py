@@ -361,3 +361,76 @@ def test_what_reads_says_so_in_its_file():
             if "Reads only" in found[1]:
                 said.add(found[2])
     assert said | {"tag"} == {call[0] for call in READS}
+
+
+# A full server
+
+
+@pytest.fixture
+def full(redis, lua):
+    """Make a server with something of everything, and then without a byte to spare."""
+    lua.put(1, "parent", "tags", '["x"]')
+    lua.put(2, "child", "tags", '["x"]', "depends", '["parent"]')
+    lua.put(3, "runs", "tags", '["x"]', queue="p")
+    lua.pop(4, queue="p")
+    lua.put(5, "failed", "tags", '["x"]', queue="f")
+    lua.pop(6, queue="f")
+    lua("fail", 7, "failed", "w", "g", "m")
+    lua.put(8, "later", delay=1000)
+    lua.put(9, "lost", queue="l")
+    lua.pop(10, queue="l")
+    lua("recur", 11, "q", "r", "K", "{}", "interval", 10, 0)
+    redis.config_set("maxmemory", 1)
+    yield lua
+    redis.config_set("maxmemory", 0)
+
+
+WRITES = [
+    ("put", "w", "p", "parent", "K", "{}", 0),
+    ("put", "w", "p", "child", "K", "{}", 0, "depends", '["later"]'),
+    ("put", "w", "p", "runs", "K", "{}", 0),
+    ("put", "w", "p", "failed", "K", "{}", 5, "tags", '["y"]'),
+    ("put", "w", "p", "new", "K", "{}", 0),
+    ("pop", "q", "w", 5),
+    ("pop", "l", "w", 5),
+    ("heartbeat", "runs", "w", "{}"),
+    ("complete", "runs", "w", "p", "{}"),
+    ("complete", "runs", "w", "p", "{}", "next", "q", "depends", '["later"]'),
+    ("fail", "runs", "w", "g", "m"),
+    ("retry", "runs", "p", "w"),
+    ("timeout", "runs"),
+    ("cancel", "failed", "runs", "later"),
+    ("unfail", "q", "g"),
+    ("priority", "parent", 5),
+    ("tag", "add", "parent", "z"),
+    ("tag", "remove", "parent", "x"),
+    ("depends", "child", "off", "all"),
+    ("depends", "later", "on", "parent"),
+    ("track", "track", "parent"),
+    ("log", "parent", "m"),
+    ("pause", "q"),
+    ("config.set", "heartbeat", 5),
+    ("recur", "p", "r", "K", "{}", "interval", 10, 0),
+    ("recur.update", "r", "queue", "p", "interval", 20),
+    ("recur.tag", "r", "t"),
+    ("bulk.move", "", "p", "parent", "", "failed", ""),
+    ("bulk.cancel", "", "later", "", "failed", ""),
+]
+
+
+@pytest.mark.parametrize("call", WRITES, ids=str)
+def test_b71_a_full_server_refuses_a_call_before_it_has_changed_anything(full, call):
+    command, *arguments = call
+    before = full.stored()
+
+    with pytest.raises(ResponseError, match=r"OOM|maxmemory"):
+        full(command, 500, *arguments)
+
+    assert full.stored() == before
+
+
+def test_b71_what_only_takes_away_goes_on(full):
+    assert full("unpause", 500, "q") is None
+    assert full("unrecur", 500, "r") == 1
+    assert full("queue.forget", 500, "q") is None
+    assert full("config.unset", 500, "heartbeat") is None
