@@ -6,6 +6,7 @@ A chunk takes milliseconds, so that others have their turn between two of them.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from qless_core.records import Report
@@ -51,9 +52,23 @@ def in_chunks(
         yield act(wanted[start : start + CHUNK])
 
 
-def tail(
-    commands: Commands, group: str, *, most: int | None = None, newest: str = ""
-) -> Iterator[Sequence[str]]:
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How a failure group was when somebody looked.
+
+    Attributes:
+        count: how many jobs it listed.
+        newest: the newest of them.
+        when: the moment, epoch seconds.
+
+    """
+
+    count: int
+    newest: str
+    when: float
+
+
+def tail(commands: Commands, group: str, seen: Seen | None = None) -> Iterator[Sequence[str]]:
     """Walk the jids of a failure group from its oldest on, while others take some and add some.
 
     New failures come in at the other end, so what was there at the beginning is met once, and
@@ -62,21 +77,17 @@ def tail(
     Args:
         commands: reads the group.
         group: which.
-        most: how many jids there were when somebody looked; by default all that are there now.
-        newest: the newest of them then; nothing beyond it is met while it is there.
+        seen: the group as somebody saw it: only what was there then is met. Where its newest job
+            has left, the moment of each failure decides.
 
     """
-    length = commands.failed_group(group, 0, 0).total
-    left = length if most is None else min(most, length)
+    left, before = _bounds(commands, group, seen)
     depth = WINDOW
     met: set[str] = set()
     while left > 0:
         start = max(0, commands.failed_group(group, 0, 0).total - depth)
         found = commands.failed_group(group, start, depth).jids
         fresh = [jid for jid in reversed(found) if jid not in met]
-        if newest in fresh:
-            fresh = fresh[: fresh.index(newest) + 1]
-            left = len(fresh)
         if not fresh and start == 0:
             return
         if len(fresh) < depth // 2:
@@ -85,7 +96,26 @@ def tail(
         left -= len(fresh)
         met.update(fresh)
         for at in range(0, len(fresh), CHUNK):
-            yield fresh[at : at + CHUNK]
+            chunk = fresh[at : at + CHUNK]
+            yield chunk if before is None else _failed_by(commands, chunk, before)
+
+
+def _bounds(commands: Commands, group: str, seen: Seen | None) -> tuple[int, float | None]:
+    """Give how many jobs from the oldest on were seen, and the moment that decides, if one must."""
+    if seen is None:
+        return commands.failed_group(group, 0, 0).total, None
+    head = commands.failed_group(group, 0, WINDOW)
+    if seen.newest in head.jids:
+        return head.total - head.jids.index(seen.newest), None
+    return min(seen.count, head.total), seen.when
+
+
+def _failed_by(commands: Commands, jids: Sequence[str], moment: float) -> list[str]:
+    """Leave out the jobs that failed after a moment."""
+    later = {
+        job.jid for job in commands.multiget(*jids) if job.failure and job.failure.when > moment
+    }
+    return [jid for jid in jids if jid not in later]
 
 
 def states(commands: Commands, group: str, length: int) -> dict[str, int]:

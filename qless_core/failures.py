@@ -10,6 +10,7 @@ from qless_core.job import JobPage, read_jobs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qless_core.bulk import Seen
     from qless_core.client import Client
     from qless_core.records import Report
 
@@ -44,9 +45,7 @@ class Failures:
         """
         return self._client.commands.unfail(queue, group, count)
 
-    def retry(
-        self, group: str, queue: str = "", *, most: int | None = None, newest: str = ""
-    ) -> Iterator[Report]:
+    def retry(self, group: str, queue: str = "", *, seen: Seen | None = None) -> Iterator[Report]:
         """Put all jobs of a group back to work, oldest first, with their retries renewed.
 
         Data, priority and tags stay. Each job is checked at the moment of acting; what fails in the
@@ -55,31 +54,29 @@ class Failures:
         Args:
             group: which failures.
             queue: where all of them go; by default each into its own queue.
-            most: how many there were when somebody looked.
-            newest: the jid of the newest then.
+            seen: the group as somebody saw it; what failed since is not touched.
 
         Returns:
             A report for each chunk, as they are done; `bulk.total` puts them together.
 
         """
         commands = self._client.commands
-        for jids in bulk.tail(commands, group, most=most, newest=newest):
+        for jids in bulk.tail(commands, group, seen):
             yield commands.bulk_move(group, queue, [(jid, "failed") for jid in jids])
 
-    def cancel(self, group: str, *, most: int | None = None, newest: str = "") -> Iterator[Report]:
+    def cancel(self, group: str, *, seen: Seen | None = None) -> Iterator[Report]:
         """Remove all jobs of a group for good, oldest first, but those that others wait for.
 
         Args:
             group: which failures.
-            most: how many there were when somebody looked.
-            newest: the jid of the newest then.
+            seen: the group as somebody saw it; what failed since is not touched.
 
         Returns:
             A report for each chunk, as they are done; `bulk.total` puts them together.
 
         """
         commands = self._client.commands
-        for jids in bulk.tail(commands, group, most=most, newest=newest):
+        for jids in bulk.tail(commands, group, seen):
             yield commands.bulk_cancel(group, [(jid, "failed") for jid in jids])
 
     def states(self, group: str) -> dict[str, int]:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qless_core import reads
-from qless_core.errors import BadArgument
 from qless_core.records import Report
 from qless_web.actions import chunks
 from qless_web.actions.action import action
@@ -18,21 +17,16 @@ from qless_web.presenters.page import Link
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from qless_core.bulk import Seen
     from qless_web.actions.form import Form
     from qless_web.presenters.ask import AskPage
 
 
-def _look(group: str) -> tuple[dict[str, int], Sequence[reads.JobRow]]:
-    """Give the states of what a group lists, and its newest jobs."""
+def _look(group: str) -> tuple[dict[str, int], Sequence[reads.JobRow], float]:
+    """Give the states of what a group lists, its newest jobs, and the moment."""
     here = current()
     newest = here.read(reads.failure_jobs(group, reads.Slice(0, ask_failures.NAMED)))
-    return here.client.failures.states(group), newest.rows
-
-
-def _snapshot(form: Form) -> tuple[int | None, str]:
-    """Give how many the group listed when it was shown, and the newest of them."""
-    newest = form.targets("newest")
-    return form.whole("shown"), newest[0][0] if newest else ""
+    return here.client.failures.states(group), newest.rows, here.now
 
 
 def _tell(reports: Iterator[Report], group: str, done: str, form: Form, again: Link) -> Outcome:
@@ -60,8 +54,7 @@ def _ask_retry(_form: Form, group: str) -> AskPage:
 )
 def retry_group(form: Form, group: str) -> Outcome:
     """Put all jobs of a group back to work, each in its own queue."""
-    most, newest = _snapshot(form)
-    reports = current().client.failures.retry(group, most=most, newest=newest)
+    reports = current().client.failures.retry(group, seen=form.seen().get(group))
     return _tell(reports, group, "Retried", form, Link("act.retry_group", {"group": group}))
 
 
@@ -83,8 +76,7 @@ def _ask_move(_form: Form, group: str) -> AskPage:
 def move_group(form: Form, group: str) -> Outcome:
     """Put all jobs of a group to work in one queue."""
     queue = form.text("queue", "where the jobs are to go")
-    most, newest = _snapshot(form)
-    reports = current().client.failures.retry(group, queue, most=most, newest=newest)
+    reports = current().client.failures.retry(group, queue, seen=form.seen().get(group))
     again = Link("act.move_group", {"group": group, "queue": queue})
     return _tell(reports, group, f"Moved to {queue}:", form, again)
 
@@ -105,8 +97,7 @@ def _ask_cancel(_form: Form, group: str) -> AskPage:
 )
 def cancel_group(form: Form, group: str) -> Outcome:
     """Remove all jobs of a group for good, but those that others wait for."""
-    most, newest = _snapshot(form)
-    reports = current().client.failures.cancel(group, most=most, newest=newest)
+    reports = current().client.failures.cancel(group, seen=form.seen().get(group))
     return _tell(reports, group, "Cancelled", form, Link("act.cancel_group", {"group": group}))
 
 
@@ -114,30 +105,22 @@ def cancel_group(form: Form, group: str) -> Outcome:
 
 
 def _ask_unfail_all(_form: Form) -> AskPage:
-    return ask_failures.unfail_all(current().client.failures.groups)
+    here = current()
+    found = here.read(reads.failure_groups(reads.Slice(0, ask_failures.GROUPS)))
+    return ask_failures.unfail_all(found, here.now)
 
 
 @action("unfail_all", "/unfail", subject=ask.of_failures, ask=_ask_unfail_all, confirms=True)
 def unfail_all(form: Form) -> Outcome:
     """Put everything that failed back to work, each job in its own queue."""
-    reports = _every_group(_groups(form))
-    report, finished = chunks.as_far_as_time_allows(reports, patient=form.patient)
+    report, finished = chunks.as_far_as_time_allows(_every_group(form), patient=form.patient)
     outcome = about("Retried", report)
     return outcome if finished else outcome.unfinished(Link("act.unfail_all"))
 
 
-def _groups(form: Form) -> list[tuple[str, int]]:
-    """Give the groups that were shown and how many jobs each had; all groups where none was."""
-    groups = form.targets()
-    if not groups:
-        return list(current().client.failures.groups.items())
-    if not all(number.isdecimal() for _, number in groups):
-        problem = "Every group must come with its number; nothing was done."
-        raise BadArgument(problem)
-    return [(group, int(number)) for group, number in groups]
-
-
-def _every_group(groups: Sequence[tuple[str, int]]) -> Iterator[Report]:
+def _every_group(form: Form) -> Iterator[Report]:
+    """Retry the groups that were shown; all that there are where none was."""
     failures = current().client.failures
-    for group, count in groups:
-        yield from failures.retry(group, most=count)
+    shown: dict[str, Seen | None] = {**form.seen()}
+    for group, seen in (shown or dict.fromkeys(failures.groups)).items():
+        yield from failures.retry(group, seen=seen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from qless_core.bulk import Seen
 from qless_core.errors import BadArgument
 from qless_web.formatting import untilde
 
@@ -69,18 +70,36 @@ class Form:
             return None
         return int(digits)
 
-    def targets(self, name: str = "targets") -> list[tuple[str, str]]:
+    def targets(self) -> list[tuple[str, str]]:
         """Give names with what was shown beside each, as `ask_jobs.target` wrote them.
 
         Raises:
             BadArgument: a value is no such pair.
 
         """
-        found = [value.rpartition(":") for value in self.all(name)]
+        found = [value.rpartition(":") for value in self.all("targets")]
         if any(not colon for _, colon, _ in found):
-            problem = f"The field “{name}” is not as this console wrote it; nothing was done."
+            problem = "The field “targets” is not as this console wrote it; nothing was done."
             raise BadArgument(problem)
         return [(untilde(written), shown) for written, _, shown in found]
+
+    def seen(self) -> dict[str, Seen]:
+        """Give the failure groups as a question showed them, as `ask_failures.seen` wrote them.
+
+        Raises:
+            BadArgument: a value is not of that form.
+
+        """
+        try:
+            moment = float(self.get("asked") or 0)
+            found = [value.split(":") for value in self.all("seen")]
+            return {
+                untilde(group): Seen(int(count), untilde(newest), moment)
+                for group, newest, count in found
+            }
+        except ValueError:
+            problem = "The field “seen” is not as this console wrote it; nothing was done."
+            raise BadArgument(problem) from None
 
     def priority(self) -> int:
         """Give the field `priority`.

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qless_web.formatting import short_jid
+from qless_web.formatting import Whole, short_jid, tilde
 from qless_web.presenters import ask_words as words
 from qless_web.presenters.ask import AskPage, ask_page, of_failures, of_group
-from qless_web.presenters.ask_jobs import FOR_GOOD, queue_input, target
+from qless_web.presenters.ask_jobs import FOR_GOOD, queue_input
 from qless_web.presenters.page import Ask, Crumb, Link
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from qless_core.reads import JobRow
+    from qless_core.reads import JobRow, Listing
+    from qless_core.reads.failures import FailureGroup
     from qless_web.presenters.ask import Input
 
 #: Jobs that a question names.
@@ -25,13 +26,23 @@ GROUPS = 500
 _MEANWHILE = "What fails meanwhile is not touched."
 
 
-def retry(group: str, states: Mapping[str, int], newest: Sequence[JobRow]) -> AskPage:
+def seen(group: str, newest: str, count: int) -> tuple[str, str]:
+    """Write the field that brings back how a group was: its newest job, and how many it listed.
+
+    >>> seen("a:b", "j1", 3)
+    ('seen', 'a~3Ab:j1:3')
+    """
+    return "seen", f"{tilde(Whole(group))}:{tilde(Whole(newest))}:{count}"
+
+
+def retry(group: str, states: Mapping[str, int], newest: Sequence[JobRow], now: float) -> AskPage:
     """Ask whether to retry a group.
 
     Args:
         group: which.
         states: the states of the jobs that it lists.
         newest: the first jobs of the list.
+        now: the moment of this question, epoch seconds.
 
     """
     count = words.jobs(states.get("failed", 0))
@@ -39,6 +50,7 @@ def retry(group: str, states: Mapping[str, int], newest: Sequence[JobRow]) -> As
         group,
         states,
         newest,
+        now,
         verb="Retry",
         endpoint="act.retry_group",
         question=f"Retry {count} of {group} into their own queues?",
@@ -47,7 +59,11 @@ def retry(group: str, states: Mapping[str, int], newest: Sequence[JobRow]) -> As
 
 
 def move(
-    group: str, states: Mapping[str, int], newest: Sequence[JobRow], queues: Sequence[str]
+    group: str,
+    states: Mapping[str, int],
+    newest: Sequence[JobRow],
+    now: float,
+    queues: Sequence[str],
 ) -> AskPage:
     """Ask which queue to move a group to; arguments as those of `retry`."""
     count = words.jobs(states.get("failed", 0))
@@ -55,6 +71,7 @@ def move(
         group,
         states,
         newest,
+        now,
         verb="Move",
         endpoint="act.move_group",
         question=f"Move {count} of {group} to which queue?",
@@ -63,13 +80,14 @@ def move(
     )
 
 
-def cancel(group: str, states: Mapping[str, int], newest: Sequence[JobRow]) -> AskPage:
+def cancel(group: str, states: Mapping[str, int], newest: Sequence[JobRow], now: float) -> AskPage:
     """Ask whether to cancel a group; arguments as those of `retry`."""
     count = words.jobs(states.get("failed", 0))
     return _ask(
         group,
         states,
         newest,
+        now,
         verb="Cancel",
         endpoint="act.cancel_group",
         question=f"Cancel {count} of {group}?",
@@ -85,6 +103,7 @@ def _ask(  # noqa: PLR0913 - the parts of a question, keyword-only
     group: str,
     states: Mapping[str, int],
     newest: Sequence[JobRow],
+    now: float,
     *,
     verb: str,
     endpoint: str,
@@ -105,8 +124,8 @@ def _ask(  # noqa: PLR0913 - the parts of a question, keyword-only
         examples=tuple(_examples(newest, count)),
         fields=(
             ("expected", str(count)),
-            ("shown", str(listed)),
-            *((("newest", target(newest[0].jid, "")),) if newest else ()),
+            seen(group, newest[0].jid if newest else "", listed),
+            ("asked", f"{now:.3f}"),
         ),
         danger=danger,
     )
@@ -124,12 +143,11 @@ def _examples(newest: Sequence[JobRow], count: int) -> Sequence[Crumb]:
     return found
 
 
-def unfail_all(groups: Mapping[str, int]) -> AskPage:
-    """Ask whether to retry everything that failed; `groups` are all of them with their counts."""
-    largest = sorted(groups.items(), key=lambda each: (-each[1], each[0]))
-    covered, rest = largest[:GROUPS], largest[GROUPS:]
-    count = sum(number for _, number in covered)
-    many = "1 group" if len(covered) == 1 else f"{len(covered):,} groups"
+def unfail_all(found: Listing[FailureGroup], now: float) -> AskPage:
+    """Ask whether to retry everything that failed; `found` are the largest groups."""
+    count = sum(group.count for group in found.rows)
+    many = "1 group" if len(found.rows) == 1 else f"{len(found.rows):,} groups"
+    rest = found.total - len(found.rows)
     asked = Ask(
         verb="Retry",
         count=count,
@@ -137,15 +155,16 @@ def unfail_all(groups: Mapping[str, int]) -> AskPage:
         if count
         else "Nothing has failed.",
         link=Link("act.unfail_all"),
-        left_out=(f"{len(rest):,} smaller groups are left for a second time.",) if rest else (),
+        left_out=(f"{rest:,} smaller groups are left for a second time.",) if rest else (),
         consequences=(f"Retries are renewed; data, priority and tags stay. {_MEANWHILE}",),
         examples=tuple(
-            Crumb(f"{group}: {number:,}", Link("failures.group", {"group": group}))
-            for group, number in covered[: 2 * NAMED]
+            Crumb(f"{group.name}: {group.count:,}", Link("failures.group", {"group": group.name}))
+            for group in found.rows[: 2 * NAMED]
         ),
         fields=(
             ("expected", str(count)),
-            *(("targets", target(group, number)) for group, number in covered),
+            ("asked", f"{now:.3f}"),
+            *(seen(group.name, group.newest_jid or "", group.count) for group in found.rows),
         ),
     )
     return ask_page(asked, of_failures())

@@ -145,6 +145,33 @@ def test_what_failed_since_the_question_is_not_touched(web, shop, client):
     assert [shop.state(jid) for jid in ("a", "b", "later")] == ["waiting", "waiting", "failed"]
 
 
+@pytest.mark.parametrize("verb", ["retry", "cancel"])
+def test_what_failed_since_is_not_touched_even_where_all_that_was_shown_has_left(
+    web, shop, client, clock, verb
+):
+    shop.fail("a", "b")
+    asked = question(web.page(at("boom", verb)))
+    client.commands.bulk_move("", "", [("a", "failed"), ("b", "failed")])
+    clock.advance(60)
+    shop.fail("later")
+
+    web.submit(asked)
+
+    assert shop.state("later") == "failed"
+
+
+def test_what_is_still_there_is_retried_where_the_newest_has_left(web, shop, client, clock):
+    shop.fail("a", "b")
+    asked = question(web.page(at("boom", "retry")))
+    client.commands.bulk_move("", "", [("b", "failed")])
+    clock.advance(60)
+    shop.fail("later")
+
+    web.submit(asked)
+
+    assert [shop.state(jid) for jid in ("a", "later")] == ["waiting", "failed"]
+
+
 def test_one_bad_job_does_not_stop_the_rest(web, shop, redis, client):
     shop.fail(*(f"j{number}" for number in range(6)))
     asked = question(web.page(at("boom", "retry")))
@@ -300,9 +327,9 @@ def test_without_failures_there_is_nothing_to_retry(web):
     assert question(page).buttons == []
 
 
-@pytest.mark.parametrize("targets", ["boom", "boom:", "boom:x", "boom:-1", ":"])
-def test_a_form_that_no_question_of_ours_wrote_is_refused(web, shop, client, targets):
+@pytest.mark.parametrize("seen", ["boom", "boom:a", "boom:a:x", ":", "a:b:c:1"])
+def test_a_form_that_no_question_of_ours_wrote_is_refused(web, shop, client, seen):
     shop.fail("a")
 
-    assert web.post("/unfail", {"expected": "1", "targets": targets}).status_code == 400
+    assert web.post("/unfail", {"expected": "1", "seen": seen}).status_code == 400
     assert client.failures.groups == {"boom": 1}
