@@ -28,6 +28,49 @@ as_root() {
 
 # Install packages with apt-get; its lists may be missing or old, so a failure is tried once more.
 apt_install() {
+    command -v apt-get >/dev/null 2>&1 || return 1
+    say "installing with apt-get: $*"
+    as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends "$@" >/dev/null 2>&1 && return
+    as_root apt-get update -q >/dev/null 2>&1 &&
+        as_root env DEBIAN_FRONTEND=noninteractive \
+            apt-get install -y -q --no-install-recommends "$@" >/dev/null
+}
+
+is_new_enough() {
+    command -v "$1" >/dev/null 2>&1 &&
+        "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
+}
+
+find_python() {
+    for candidate in ${QLESS_PYTHON:+"$QLESS_PYTHON"} \
+        python3 python3.14 python3.13 python3.12 python3.11; do
+        if is_new_enough "$candidate"; then
+            command -v "$candidate"
+            return
+        fi
+    done
+    return 1
+}
+
+make_venv() {
+    rm -rf -- "$venv"
+    python=$(find_python || :)
+    if [ -n "$python" ] && "$python" -m venv "$venv" >/dev/null 2>&1; then
+        return
+    fi
+    rm -rf -- "$venv"
+    if command -v uv >/dev/null 2>&1; then
+        uv venv -q --seed --python '>=3.11' "$venv" && return
+    fi
+    [ -n "$python" ] || die "Python 3.11 or newer is needed." \
+        "Install it (Debian, Ubuntu: python3; macOS: brew install python), or install uv."
+    # Debian and Ubuntu keep the venv module in a package of its own.
+    apt_install python3-venv && rm -rf -- "$venv" && "$python" -m venv "$venv" && return
+    die "$python could not make a virtual environment in $venv: install its venv module, or uv."
+}
+
+install() {
     [ "$("$venv/bin/python" -c 'print("works")' 2>/dev/null)" = works ] || make_venv
     say "installing the pinned packages of requirements/$1.txt"
     "$venv/bin/python" -m pip install -q --disable-pip-version-check \
