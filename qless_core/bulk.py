@@ -5,7 +5,6 @@ A chunk takes milliseconds, so that others have their turn between two of them.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -21,9 +20,6 @@ CHUNK: Final = 200
 
 #: Jids read at once from the end of a group.
 WINDOW: Final = 10_000
-
-#: Jobs whose state is looked at in one call: the read of a hash field each.
-COUNTED_AT_ONCE: Final = 5_000
 
 
 def total(reports: Iterable[Report]) -> Report:
@@ -116,11 +112,3 @@ def _failed_by(commands: Commands, jids: Sequence[str], moment: float) -> list[s
         job.jid for job in commands.multiget(*jids) if job.failure and job.failure.when > moment
     }
     return [jid for jid in jids if jid not in later]
-
-
-def states(commands: Commands, group: str, length: int) -> dict[str, int]:
-    """Count the states of the jobs that a failure group lists; `gone` is one of them."""
-    found: Counter[str] = Counter()
-    for start in range(0, length, COUNTED_AT_ONCE):
-        found.update(commands.bulk_states(group, start, COUNTED_AT_ONCE))
-    return dict(found)

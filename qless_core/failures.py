@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from qless_core import bulk
 from qless_core.job import JobPage, read_jobs
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from qless_core.bulk import Seen
     from qless_core.client import Client
     from qless_core.records import Report
+
+#: Jobs of a group whose state is looked at: one call of the script, the read of a field each.
+COUNTED: Final = 10_000
 
 
 class Failures:
@@ -80,6 +83,8 @@ class Failures:
             yield commands.bulk_cancel(group, [(jid, "failed") for jid in jids])
 
     def states(self, group: str) -> dict[str, int]:
-        """Count the states of the jobs that a group lists: `failed`, unless somebody meddled."""
-        commands = self._client.commands
-        return bulk.states(commands, group, commands.failed_group(group, 0, 0).total)
+        """Count the states of the newest jobs that a group lists, at most `COUNTED`.
+
+        They are `failed`, unless somebody meddled; `gone` where there is no such job any more.
+        """
+        return self._client.commands.bulk_states(group, 0, COUNTED)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from qless_core.reads.config import settings
 from qless_core.reads.failures import failure_counts, failure_groups, failure_jobs
 from qless_core.reads.frame import frame
-from qless_core.reads.job import anything, data, failure_message, job
+from qless_core.reads.job import anything, data, failure_message, job, job_row
 from qless_core.reads.lists import completed, tagged, tags, tracked, tracked_states
 from qless_core.reads.marks import (
     Mark,
@@ -59,6 +59,7 @@ __all__ = [
     "group_mark",
     "job",
     "job_mark",
+    "job_row",
     "overview",
     "queue",
     "queue_counts",

@@ -236,6 +236,24 @@ def _recurring(
 
 
 @read
+def job_row(scope: Scope, jid: str) -> Read[JobRow | RecurringRow | None]:
+    """Read one job of either kind as lists show it, or None when there is none by that jid."""
+    keys = scope.keys
+    fields, recurring = yield [
+        call("hmget", keys.job(jid), FIELDS),
+        call("hmget", keys.recurring(jid), RECURRING_FIELDS),
+    ]
+    if any(recurring or ()):
+        return recurring_row(jid, recurring, None, scope.now)
+    if not any(value is not None for value in fields or ()):
+        return None
+    queue = dict(zip(FIELDS, fields, strict=True))["queue"] or ""
+    (due,) = yield [call("zscore", keys.scheduled(queue), jid)]
+    (row,) = job_rows([jid], [fields], scope.now, due={jid: number(due)})
+    return row
+
+
+@read
 def data(scope: Scope, jid: str) -> Read[str | None]:
     """Give a job's data whole, byte for byte, whatever its size."""
     plain, recurring = yield [

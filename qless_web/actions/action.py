@@ -108,21 +108,25 @@ class Action:
         return result
 
     def question(self, **path: str) -> Response:
-        """Answer GET: ask."""
+        """Answer GET: ask. The question reads first, so that the counts come along with it."""
+        form = Form(dict(request.args.lists()))
+        page = self.ask(form, **path)
         refusal = _refusal(self.name)
         if refusal:
             raise Forbidden(_forbidden(refusal))
-        return self._ask(Form(dict(request.args.lists())), path)
+        return self._show(page, form, path)
 
     def act(self, **path: str) -> Response:
         """Answer POST: act, or ask where the user has not said yes."""
         form = Form(dict(request.form.lists()))
         try:
-            if self.confirms:
-                _must_agree(form, refused=bool(_refusal(self.name)))
-            outcome = self.perform(form, **path)
-        except AskAgain as again:
-            return self._ask(form, path, problem=again.problem, status=422)
+            try:
+                if self.confirms:
+                    _must_agree(form, refused=bool(_refusal(self.name)))
+                outcome = self.perform(form, **path)
+            except AskAgain as again:
+                page = self.ask(form, **path)
+                return self._show(page, form, path, problem=again.problem, status=422)
         except Forbidden as error:
             if not htmx.is_partial():
                 raise
@@ -136,13 +140,17 @@ class Action:
             outcome = Outcome(text=text, tone="error", status=503)
         return answering.answer(outcome, form.get("return_to"), self.subject(**path).link)
 
-    def _ask(
-        self, form: Form, path: Mapping[str, str], *, problem: str = "", status: int = 200
+    def _show(
+        self,
+        page: AskPage,
+        form: Form,
+        path: Mapping[str, str],
+        *,
+        problem: str = "",
+        status: int = 200,
     ) -> Response:
-        page = self.ask(form, **path)
         back = answering.way_back(form.get("return_to"), self.subject(**path).link)
-        asked = replace(page.ask, back=back, problem=problem or page.ask.problem)
-        return render(replace(page, ask=asked), status if page.status == 200 else page.status)  # noqa: PLR2004 - fine
+        return render(replace(page, ask=replace(page.ask, back=back, problem=problem)), status)
 
 
 def action(

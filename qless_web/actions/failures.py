@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qless_core import reads
+from qless_core.failures import COUNTED
 from qless_core.records import Report
 from qless_web.actions import chunks
 from qless_web.actions.action import action
@@ -15,18 +16,30 @@ from qless_web.presenters import ask, ask_failures
 from qless_web.presenters.page import Link
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from qless_core.bulk import Seen
     from qless_web.actions.form import Form
     from qless_web.presenters.ask import AskPage
 
 
-def _look(group: str) -> tuple[dict[str, int], Sequence[reads.JobRow], float]:
-    """Give the states of what a group lists, its newest jobs, and the moment."""
+def _look(group: str) -> ask_failures.Look:
+    """Look at a group: what it lists, what is not failed among that, and all queues."""
     here = current()
-    newest = here.read(reads.failure_jobs(group, reads.Slice(0, ask_failures.NAMED)))
-    return here.client.failures.states(group), newest.rows, here.now
+    states = here.client.failures.states(group)
+    newest, queues = here.read(
+        reads.failure_jobs(group, reads.Slice(0, ask_failures.NAMED)), reads.queue_names()
+    )
+    odd = {state: number for state, number in states.items() if state != "failed"}
+    return ask_failures.Look(
+        group=group,
+        listed=newest.total,
+        newest=newest.rows,
+        odd=odd,
+        complete=newest.total <= COUNTED,
+        queues=queues,
+        now=here.now,
+    )
 
 
 def _tell(reports: Iterator[Report], group: str, done: str, form: Form, again: Link) -> Outcome:
@@ -42,7 +55,7 @@ def _tell(reports: Iterator[Report], group: str, done: str, form: Form, again: L
 
 
 def _ask_retry(_form: Form, group: str) -> AskPage:
-    return ask_failures.retry(group, *_look(group))
+    return ask_failures.retry(_look(group))
 
 
 @action(
@@ -62,8 +75,7 @@ def retry_group(form: Form, group: str) -> Outcome:
 
 
 def _ask_move(_form: Form, group: str) -> AskPage:
-    queues = current().read(reads.queue_names())
-    return ask_failures.move(group, *_look(group), queues)
+    return ask_failures.move(_look(group))
 
 
 @action(
@@ -85,7 +97,7 @@ def move_group(form: Form, group: str) -> Outcome:
 
 
 def _ask_cancel(_form: Form, group: str) -> AskPage:
-    return ask_failures.cancel(group, *_look(group))
+    return ask_failures.cancel(_look(group))
 
 
 @action(

@@ -11,6 +11,7 @@ from qless_core.errors import (
     NotWaitingOnDependencies,
     RecurringJobNotFound,
 )
+from qless_core.records import Involved
 from qless_web.actions import targets
 from qless_web.actions.action import action
 from qless_web.actions.form import bare_lines
@@ -24,7 +25,7 @@ from qless_web.presenters.page import Link
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qless_core.records import Involved, Report
+    from qless_core.records import Report
     from qless_web.actions.form import Form
     from qless_web.presenters.ask import AskPage
 
@@ -69,7 +70,7 @@ def _one(jid: str, report: Report, done: str) -> Outcome:
 
 
 def _ask_retry(_form: Form, jid: str) -> AskPage:
-    job = targets.one(jid)
+    job = targets.look_at_job(jid)
     if job.state not in RETRIED_FROM.split(","):
         reason = f"{ask_jobs.job_name(job)} cannot be retried: {words.why(job.state)}."
         return ask_jobs.nothing("Retry", jid, "act.retry_job", reason)
@@ -93,14 +94,13 @@ def retry_job(_form: Form, jid: str) -> Outcome:
 
 
 def _ask_cancel(_form: Form, jid: str) -> AskPage:
-    commands = current().client.commands
-    closure = commands.bulk_closure(jid)
-    if not closure.missing:
-        return ask_jobs.cancel(closure, jid)
-    recurring = commands.recur_get(jid)
-    if recurring is None:
+    found = targets.look(jid)
+    if isinstance(found, reads.RecurringRow):
+        return ask_jobs.cancel_recurring(jid, found.klass)
+    closure = current().client.commands.bulk_closure(jid)
+    if closure.missing:
         raise JobNotFound(jid)
-    return ask_jobs.cancel_recurring(jid, recurring.klass)
+    return ask_jobs.cancel(closure, jid)
 
 
 @action("cancel_job", "/jobs/<name:jid>/cancel", subject=ask.of_job, ask=_ask_cancel, confirms=True)
@@ -108,8 +108,8 @@ def cancel_job(form: Form, jid: str) -> Outcome:
     """Remove a job for good, with those that wait for it where they were shown."""
     commands = current().client.commands
     page = Link("jobs.show", {"jid": jid})
-    found = targets.one_or_recurring(jid)
-    if found is None:
+    found = targets.look(jid)
+    if isinstance(found, reads.RecurringRow):
         commands.unrecur(jid)
         text = f"Cancelled the recurring job {short_jid(jid)}."
         return Outcome(text=text, done=(jid,), gone=((page, Link("queues.index")),))
@@ -134,9 +134,8 @@ def cancel_job(form: Form, jid: str) -> Outcome:
 
 
 def _ask_move(_form: Form, jid: str) -> AskPage:
-    queues = current().read(reads.queue_names())
-    found = targets.one_or_recurring(jid)
-    return ask_jobs.move(found, jid, queues)
+    queues, row = current().read(reads.queue_names(), reads.job_row(jid))
+    return ask_jobs.move(targets.seen(jid, row), jid, queues)
 
 
 @action("move_job", "/jobs/<name:jid>/move", subject=ask.of_job, ask=_ask_move)
@@ -168,8 +167,8 @@ def _missing(jid: str) -> Callable[[], None]:
 
 
 def _ask_priority(_form: Form, jid: str) -> AskPage:
-    job = targets.one_or_recurring(jid)
-    return ask_jobs.priority(job, jid, targets.priority(jid))
+    row = current().read(reads.job_row(jid))
+    return ask_jobs.priority(targets.seen(jid, row), jid, row.priority if row else 0)
 
 
 @action("set_priority", "/jobs/<name:jid>/priority", subject=ask.of_job, ask=_ask_priority)
@@ -190,7 +189,7 @@ def set_priority(form: Form, jid: str) -> Outcome:
 
 
 def _ask_tag(_form: Form, jid: str) -> AskPage:
-    return ask_jobs.tag(targets.one_or_recurring(jid), jid)
+    return ask_jobs.tag(targets.look(jid), jid)
 
 
 @action("add_tag", "/jobs/<name:jid>/tag", subject=ask.of_job, ask=_ask_tag)
@@ -206,7 +205,7 @@ def add_tag(form: Form, jid: str) -> Outcome:
 
 
 def _ask_untag(form: Form, jid: str) -> AskPage:
-    return ask_jobs.untag(targets.one_or_recurring(jid), jid, form.get("tag"))
+    return ask_jobs.untag(targets.look(jid), jid, form.get("tag"))
 
 
 @action("remove_tag", "/jobs/<name:jid>/untag", subject=ask.of_job, ask=_ask_untag)
@@ -227,7 +226,7 @@ def remove_tag(form: Form, jid: str) -> Outcome:
 
 def _ask_track(_form: Form, jid: str) -> AskPage:
     return ask_jobs.simple(
-        ask_jobs.job_name(targets.one(jid)), jid, verb="Track", endpoint="act.track_job"
+        ask_jobs.job_name(targets.look_at_job(jid)), jid, verb="Track", endpoint="act.track_job"
     )
 
 
@@ -255,7 +254,7 @@ def untrack_job(_form: Form, jid: str) -> Outcome:
 
 
 def _ask_time_out(_form: Form, jid: str) -> AskPage:
-    job = targets.one(jid)
+    job = targets.look_at_job(jid)
     if job.state not in {"running", "stalled"} or not job.worker:
         reason = f"{ask_jobs.job_name(job)} has no lock to take away: {words.why(job.state)}."
         return ask_jobs.nothing("Time out", jid, "act.time_out_job", reason)
@@ -298,7 +297,8 @@ def _waits_for(jid: str, dependency: str) -> tuple[Involved, tuple[str, ...]]:
         sentence = f"Job {jid} does not wait for {dependency} (any more)"
         raise NotWaitingOnDependencies(jid, record.state, sentence)
     meant = (dependency,) if dependency else tuple(record.dependencies)
-    return targets.one(jid), meant
+    job = Involved(jid, record.klass, record.state, record.queue, record.worker)
+    return job, meant
 
 
 def _ask_undepend(form: Form, jid: str) -> AskPage:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qless_core import reads
 from qless_core.errors import JobNotFound
-from qless_core.records import Report
+from qless_core.reads import JobRow, RecurringRow
+from qless_core.records import Involved, Report
 from qless_web.actions.action import AskAgain
 from qless_web.actions.form import bare_lines
 from qless_web.console import current
@@ -14,48 +16,47 @@ from qless_web.presenters import ask_jobs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qless_core.records import Closure, Involved
+    from qless_core.records import Closure
     from qless_web.actions.form import Form
 
 _RUNNING = frozenset({"running", "stalled"})
 
 
-def one(jid: str) -> Involved:
-    """Look at a job.
-
-    Raises:
-        JobNotFound: it is gone.
-
-    """
-    found = _look(jid)
-    if found is None:
-        raise JobNotFound(jid)
-    return found
-
-
-def one_or_recurring(jid: str) -> Involved | None:
-    """Look at a job; None for a recurring one.
+def look(jid: str) -> Involved | RecurringRow:
+    """Look at a job or recurring job, as a question does: without the script.
 
     Raises:
         JobNotFound: there is neither.
 
     """
-    found = _look(jid)
-    if found is None and current().client.commands.recur_get(jid) is None:
+    return seen(jid, current().read(reads.job_row(jid)))
+
+
+def seen(jid: str, row: JobRow | RecurringRow | None) -> Involved | RecurringRow:
+    """Give what a question needs of a row that was read.
+
+    Raises:
+        JobNotFound: there is nothing in it.
+
+    """
+    if row is None:
+        raise JobNotFound(jid)
+    if isinstance(row, RecurringRow):
+        return row
+    return Involved(jid, row.klass, row.state, row.queue, row.worker)
+
+
+def look_at_job(jid: str) -> Involved:
+    """Look at a job that does not recur.
+
+    Raises:
+        JobNotFound: there is none.
+
+    """
+    found = look(jid)
+    if isinstance(found, RecurringRow):
         raise JobNotFound(jid)
     return found
-
-
-def _look(jid: str) -> Involved | None:
-    closure = current().client.commands.bulk_closure(jid)
-    return next((job for job in closure.jobs if job.jid == jid), None)
-
-
-def priority(jid: str) -> float:
-    """Give the priority of a job or recurring job; 0 for none."""
-    commands = current().client.commands
-    found = commands.get(jid) or commands.recur_get(jid)
-    return found.priority if found else 0
 
 
 def ticked(form: Form) -> tuple[Closure, list[str]]:
@@ -69,10 +70,11 @@ def ticked(form: Form) -> tuple[Closure, list[str]]:
     """
     jids = list(dict.fromkeys(form.all("jids")))
     commands = current().client.commands
-    bare = {jid: bare_lines(jid) for jid in jids if "\r\n" in jid}
-    if bare:
-        there = {job.jid for job in commands.bulk_closure(*bare, *bare.values()).jobs}
-        jids = [bare[jid] if jid in bare and jid not in there else jid for jid in jids]
+    closure = commands.bulk_closure(*jids)
+    bare = {jid: bare_lines(jid) for jid in closure.missing if "\r\n" in jid}
+    if not bare:
+        return closure, jids
+    jids = [bare.get(jid, jid) for jid in jids]
     return commands.bulk_closure(*jids), jids
 
 

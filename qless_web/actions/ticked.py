@@ -65,8 +65,8 @@ def retry_jobs(form: Form) -> Outcome:
 
 
 def _ask_move(form: Form) -> AskPage:
-    queues = current().read(reads.queue_names())
     found, left = _look(form)
+    queues = current().read(reads.queue_names())
     chosen = [job for job in found if job.state not in _HELD]
     left.update(job.state for job in found if job.state in _HELD)
     return ask_jobs.ticked(

@@ -37,7 +37,6 @@ class AskPage(Page):
 
     ask: Ask
     inputs: tuple[Input, ...] = ()
-    status: int = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,9 +61,7 @@ class Subject:
     crumbs: tuple[Crumb, ...] = field(default_factory=tuple)
 
 
-def ask_page(
-    ask: Ask, subject: Subject, *, inputs: Iterable[Input] = (), status: int = 200
-) -> AskPage:
+def ask_page(ask: Ask, subject: Subject, *, inputs: Iterable[Input] = ()) -> AskPage:
     """Make the page of a question."""
     return AskPage(
         title=f"{ask.verb}: {subject.name}",
@@ -72,7 +69,6 @@ def ask_page(
         crumbs=(*subject.crumbs, Crumb(ask.verb)),
         ask=ask,
         inputs=tuple(inputs),
-        status=status,
     )
 
 

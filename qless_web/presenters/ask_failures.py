@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from qless_web.formatting import Whole, short_jid, tilde
@@ -35,62 +36,65 @@ def seen(group: str, newest: str, count: int) -> tuple[str, str]:
     return "seen", f"{tilde(Whole(group))}:{tilde(Whole(newest))}:{count}"
 
 
-def retry(group: str, states: Mapping[str, int], newest: Sequence[JobRow], now: float) -> AskPage:
-    """Ask whether to retry a group.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A group of failures as a question needs it.
 
-    Args:
-        group: which.
-        states: the states of the jobs that it lists.
-        newest: the first jobs of the list.
-        now: the moment of this question, epoch seconds.
+    Attributes:
+        group: its name.
+        listed: how many jobs it lists.
+        newest: the first of them.
+        odd: how many of those looked at are not failed, by state; `gone` is one.
+        complete: whether all were looked at.
+        queues: all queues there are.
+        now: the moment, epoch seconds.
 
     """
-    count = words.jobs(states.get("failed", 0))
+
+    group: str
+    listed: int
+    newest: Sequence[JobRow]
+    odd: Mapping[str, int]
+    complete: bool
+    queues: Sequence[str]
+    now: float
+
+    @property
+    def count(self) -> int:
+        """How many can be acted on, as far as is known."""
+        return self.listed - sum(self.odd.values())
+
+
+def retry(look: Look) -> AskPage:
+    """Ask whether to retry a group."""
     return _ask(
-        group,
-        states,
-        newest,
-        now,
+        look,
         verb="Retry",
         endpoint="act.retry_group",
-        question=f"Retry {count} of {group} into their own queues?",
+        question=f"Retry {words.jobs(look.count)} of {look.group} into their own queues?",
         consequences=(f"Retries are renewed; data, priority and tags stay. {_MEANWHILE}",),
     )
 
 
-def move(
-    group: str,
-    states: Mapping[str, int],
-    newest: Sequence[JobRow],
-    now: float,
-    queues: Sequence[str],
-) -> AskPage:
-    """Ask which queue to move a group to; arguments as those of `retry`."""
-    count = words.jobs(states.get("failed", 0))
+def move(look: Look) -> AskPage:
+    """Ask which queue to move a group to."""
     return _ask(
-        group,
-        states,
-        newest,
-        now,
+        look,
         verb="Move",
         endpoint="act.move_group",
-        question=f"Move {count} of {group} to which queue?",
+        question=f"Move {words.jobs(look.count)} of {look.group} to which queue?",
         consequences=(f"They run there, with retries renewed. {_MEANWHILE}",),
-        inputs=(queue_input(queues),),
+        inputs=(queue_input(look.queues),),
     )
 
 
-def cancel(group: str, states: Mapping[str, int], newest: Sequence[JobRow], now: float) -> AskPage:
-    """Ask whether to cancel a group; arguments as those of `retry`."""
-    count = words.jobs(states.get("failed", 0))
+def cancel(look: Look) -> AskPage:
+    """Ask whether to cancel a group."""
     return _ask(
-        group,
-        states,
-        newest,
-        now,
+        look,
         verb="Cancel",
         endpoint="act.cancel_group",
-        question=f"Cancel {count} of {group}?",
+        question=f"Cancel {words.jobs(look.count)} of {look.group}?",
         consequences=(
             FOR_GOOD,
             f"Those that other jobs wait for are left out and named. {_MEANWHILE}",
@@ -100,10 +104,7 @@ def cancel(group: str, states: Mapping[str, int], newest: Sequence[JobRow], now:
 
 
 def _ask(  # noqa: PLR0913 - the parts of a question, keyword-only
-    group: str,
-    states: Mapping[str, int],
-    newest: Sequence[JobRow],
-    now: float,
+    look: Look,
     *,
     verb: str,
     endpoint: str,
@@ -112,24 +113,25 @@ def _ask(  # noqa: PLR0913 - the parts of a question, keyword-only
     inputs: tuple[Input, ...] = (),
     danger: bool = False,
 ) -> AskPage:
-    count, listed = states.get("failed", 0), sum(states.values())
-    out = words.left_out({state: number for state, number in states.items() if state != "failed"})
+    out = words.left_out(look.odd)
+    if look.count and not look.complete:
+        consequences = (*consequences, "Should some be no longer failed, they are left out.")
     asked = Ask(
         verb=verb,
-        count=count,
-        question=question if count else f"There is nothing in {group} now.",
-        link=Link(endpoint, {"group": group}),
+        count=look.count,
+        question=question if look.count else f"There is nothing in {look.group} now.",
+        link=Link(endpoint, {"group": look.group}),
         left_out=(out,) if out else (),
-        consequences=consequences if count else (),
-        examples=tuple(_examples(newest, count)),
+        consequences=consequences if look.count else (),
+        examples=tuple(_examples(look.newest, look.count)),
         fields=(
-            ("expected", str(count)),
-            seen(group, newest[0].jid if newest else "", listed),
-            ("asked", f"{now:.3f}"),
+            ("expected", str(look.count)),
+            seen(look.group, look.newest[0].jid if look.newest else "", look.listed),
+            ("asked", f"{look.now:.3f}"),
         ),
         danger=danger,
     )
-    return ask_page(asked, of_group(group), inputs=inputs if count else ())
+    return ask_page(asked, of_group(look.group), inputs=inputs if look.count else ())
 
 
 def _examples(newest: Sequence[JobRow], count: int) -> Sequence[Crumb]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from qless_core.records import Involved
 from qless_web.formatting import Whole, short_jid, tilde
 from qless_web.presenters import ask_words as words
 from qless_web.presenters.ask import AskPage, Input, ask_page, of_job, of_ticked
@@ -13,7 +14,8 @@ from qless_web.presenters.page import Ask, Crumb, Link
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from qless_core.records import Closure, Involved
+    from qless_core.reads import RecurringRow
+    from qless_core.records import Closure
 
 #: Jobs that a question names one by one.
 NAMED = 10
@@ -108,9 +110,9 @@ def nothing(verb: str, jid: str, endpoint: str, reason: str) -> AskPage:
     return ask_page(asked, of_job(jid))
 
 
-def move(job: Involved | None, jid: str, queues: Sequence[str]) -> AskPage:
-    """Ask where to move a job; None is a recurring one."""
-    if job is None:
+def move(job: Involved | RecurringRow, jid: str, queues: Sequence[str]) -> AskPage:
+    """Ask where to move a job."""
+    if not isinstance(job, Involved):
         name, state = _name(job, jid), ""
         consequences: tuple[str, ...] = (
             "The jobs it makes from now on go there; those it has made stay.",
@@ -126,7 +128,7 @@ def move(job: Involved | None, jid: str, queues: Sequence[str]) -> AskPage:
         question=f"Move {name} to which queue?",
         consequences=consequences,
         fields=(("state", state),),
-        inputs=(queue_input(queues, job.queue if job else ""),),
+        inputs=(queue_input(queues, job.queue),),
     )
 
 
@@ -140,12 +142,13 @@ def _moving(job: Involved) -> Iterable[str]:
     yield "Data, priority and tags stay as they are; retries are renewed."
 
 
-def _name(job: Involved | None, jid: str) -> str:
-    return f"the recurring job {short_jid(jid)}" if job is None else job_name(job)
+def _name(job: Involved | RecurringRow, jid: str) -> str:
+    name = f"{job.klass} {short_jid(jid)}".strip()
+    return name if isinstance(job, Involved) else f"the recurring job {name}"
 
 
-def priority(job: Involved | None, jid: str, now: float) -> AskPage:
-    """Ask for a priority; None is a recurring job."""
+def priority(job: Involved | RecurringRow, jid: str, now: float) -> AskPage:
+    """Ask for a priority."""
     return simple(
         _name(job, jid),
         jid,
@@ -164,8 +167,8 @@ def priority(job: Involved | None, jid: str, now: float) -> AskPage:
     )
 
 
-def tag(job: Involved | None, jid: str) -> AskPage:
-    """Ask for a tag to add; None is a recurring job."""
+def tag(job: Involved | RecurringRow, jid: str) -> AskPage:
+    """Ask for a tag to add."""
     return simple(
         _name(job, jid),
         jid,
@@ -176,8 +179,8 @@ def tag(job: Involved | None, jid: str) -> AskPage:
     )
 
 
-def untag(job: Involved | None, jid: str, text: str) -> AskPage:
-    """Ask whether to remove a tag, or which; None is a recurring job."""
+def untag(job: Involved | RecurringRow, jid: str, text: str) -> AskPage:
+    """Ask whether to remove a tag, or which."""
     question = f"Remove the tag {text} from {_name(job, jid)}?" if text else ""
     return simple(
         _name(job, jid),
