@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from threading import Event, Thread
 
 import pytest
 from playwright.sync_api import expect
 
-from qless_core import SerialWorker
+from qless_core import Client, SerialWorker
 from tests.support.pages import ConsolePage
+from tests.support.polling import PATIENCE_S
 from tests.support.serving import served
 
 pytestmark = pytest.mark.browser
@@ -24,6 +26,25 @@ class Charge:
         if not cls.mended:
             message = f"card of customer {job['customer']} was declined"
             raise RuntimeError(message)
+
+
+class Pack:
+    """A job that fails the first time, and the second time runs until it is told to end."""
+
+    failed = False
+    end = Event()
+
+    @classmethod
+    def process(cls, _job):
+        if not cls.failed:
+            cls.failed = True
+            message = "the box is too small"
+            raise ValueError(message)
+        assert cls.end.wait(PATIENCE_S)
+
+
+#: Milliseconds in which a page shows what happened.
+SEEN_MS = 2_000
 
 
 @pytest.fixture
@@ -87,7 +108,32 @@ def test_retry_a_group_and_see_it_run_to_the_end(console, client, worker, failur
     console.open("/jobs/charge-1")
     console.expect_live()
     worker.step(), worker.step(), worker.step()
-    expect(console.main.get_by_text("complete", exact=True).first).to_be_visible(timeout=2_000)
+    expect(console.main.get_by_text("complete", exact=True).first).to_be_visible(timeout=SEEN_MS)
+
+
+@pytest.mark.usefixtures("redis")
+def test_a_failed_job_is_retried_and_followed_to_its_end_on_one_page(page, server):
+    Pack.failed = False
+    Pack.end.clear()
+    with Client(server.url, worker_name="packer-1") as client, served(client) as address:
+        worker = SerialWorker(client, ["packing"])
+        jid = client.queues["packing"].put(f"{Pack.__module__}.{Pack.__qualname__}", {})
+        worker.step()
+        console = ConsolePage(page, address)
+        console.open(f"/jobs/{jid}")
+        console.expect_live()
+        expect(console.state).to_have_text("failed")
+        with console.one_document():
+            console.press("Retry")
+            expect(console.state).to_have_text("waiting", timeout=SEEN_MS)
+
+            step = Thread(target=worker.step, daemon=True)
+            step.start()
+            expect(console.state).to_have_text("running", timeout=SEEN_MS)
+
+            Pack.end.set()
+            expect(console.state).to_have_text("complete", timeout=SEEN_MS)
+        step.join()
 
 
 @pytest.mark.usefixtures("failures")
@@ -139,7 +185,7 @@ def test_a_change_by_somebody_else_arrives_by_itself(console, client):
 
     client.queues["billing"].put("mail.Letter", {}, jid="letter")
 
-    expect(console.row("mail.Letter")).to_be_visible(timeout=2_000)
+    expect(console.row("mail.Letter")).to_be_visible(timeout=SEEN_MS)
 
 
 def test_ticked_jobs_are_retried_and_the_others_left(console, client, failures):

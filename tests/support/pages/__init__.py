@@ -1,4 +1,4 @@
-"""The console as an operator sees it: by words and roles, never by selectors."""
+"""The console as an operator sees it: by words and roles; selectors stay in here."""
 
 from __future__ import annotations
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from playwright.sync_api import Locator, Page
 
 
@@ -65,6 +68,18 @@ class ConsolePage:
         return self.page.get_by_role("region").filter(
             has=self.page.get_by_role("link", name="Keep as it is")
         )
+
+    @property
+    def state(self) -> Locator:
+        """The state of the job that the page is about."""
+        return self.page.locator("#job-state")
+
+    @contextmanager
+    def one_document(self) -> Iterator[None]:
+        """Check that what happens within the block does not load the page again."""
+        self.page.evaluate("window.sameDocument = true")
+        yield
+        assert self.page.evaluate("window.sameDocument") is True, "the page was loaded again"
 
     def expect_told(self, text: str | re.Pattern[str]) -> None:
         """Wait until the console says what was done."""
