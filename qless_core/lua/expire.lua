@@ -33,6 +33,21 @@ local function use_retry(now, queue, job)
   return false
 end
 
+-- Whether a lock found here is that of a job which is here. A job that says it is in another queue is,
+-- when it is locked there; else the original's `retry` put it here without telling it, and it is told.
+local function is_here(queue, jid, state, home)
+  if state ~= 'running' then
+    return false
+  end
+  if home ~= queue then
+    if home and call('zscore', Key.locks(home), jid) then
+      return false
+    end
+    call('hset', Key.job(jid), 'queue', queue)
+  end
+  return true
+end
+
 -- Expire.locks(now, queue, count) -> jids that the next worker gets, out of the first `count` locks
 -- that are past. They stay in the set of locks, for pop to renew.
 function Expire.locks(now, queue, count)
@@ -45,7 +60,7 @@ function Expire.locks(now, queue, count)
   for _, jid in ipairs(jids) do
     local known = call('hmget', Key.job(jid), 'state', 'worker', 'grace', 'remaining', 'history',
       'queue')
-    if known[1] ~= 'running' or known[6] ~= queue then
+    if not is_here(queue, jid, known[1], known[6]) then
       call('zrem', locks, jid) -- the job is gone, or elsewhere
     else
       local job = {

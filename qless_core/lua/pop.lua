@@ -53,11 +53,15 @@ local function take(pop, jid)
   pop.waits[#pop.waits + 1] = now - (Check.finite(fields[16]) or now)
   call('hmset', Key.job(jid), 'state', 'running', 'worker', pop.worker, 'expires', pop.expires,
     'time', pop.time)
+  if fields[4] ~= pop.queue then
+    -- The original's `retry` can put a job into a queue without telling it.
+    call('hset', Key.job(jid), 'queue', pop.queue)
+  end
   local tracked = call('zscore', Key.tracked, jid)
   if tracked then
     Events.job('popped', jid)
   end
-  fields[3], fields[5], fields[7] = 'running', pop.worker, pop.expires
+  fields[3], fields[4], fields[5], fields[7] = 'running', pop.queue, pop.worker, pop.expires
   pop.jids[#pop.jids + 1] = jid
   pop.jobs[#pop.jobs + 1] = Job.json(fields, {
     history = items,

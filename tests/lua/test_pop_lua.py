@@ -271,3 +271,13 @@ def test_peek_looks_no_further_than_asked(lua):
 
     assert [job["jid"] for job in lua.json("peek", 1000, "q", 2)] == ["a", "r-1"]
     assert [job["jid"] for job in lua.json("peek", 1000, "q", 1)] == ["a"]
+
+
+def test_one_call_passes_over_a_bounded_number_of_entries_without_a_job(lua, redis):
+    redis.zadd("ql:q:q-work", {f"gone-{number}": 9 for number in range(1500)})
+    lua.put(1, "j")
+
+    assert lua.json("peek", 2, "q", 1) == []
+    assert lua.popped(2) == []
+    assert redis.zcard("ql:q:q-work") == 501
+    assert lua.popped(3) == ["j"]

@@ -107,3 +107,27 @@ def test_b47_retry_into_another_queue_than_the_jobs_is_refused(running):
 
     assert running("retry", 102, "j", "q", "w") == 1
     assert running.pop(103)[0]["priority"] == 7
+
+
+def test_b47_a_job_that_the_original_retried_into_another_queue_can_be_finished(lua, redis):
+    lua.put(1, "j", queue="told")
+    redis.zrem("ql:q:told-work", "j")
+    redis.zadd("ql:q:real-work", {"j": 0})
+
+    (job,) = lua.pop(2, queue="real")
+
+    assert job["queue"] == lua.job("j")["queue"] == "real"
+    assert lua("complete", 3, "j", "w", "real", "{}") == "complete"
+
+
+def test_b47_a_job_that_the_original_popped_from_another_queue_is_not_lost(lua, redis):
+    lua("config.set", 1, "grace-period", 0)
+    lua.put(1, "j", queue="told")
+    lua.pop(2, queue="told")
+    redis.zrem("ql:q:told-locks", "j")
+    redis.zadd("ql:q:real-locks", {"j": 62})
+
+    (job,) = lua.pop(100, queue="real", worker="next")
+
+    assert (job["queue"], job["worker"]) == ("real", "next")
+    assert lua("complete", 101, "j", "next", "real", "{}") == "complete"
