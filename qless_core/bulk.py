@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qless_core.commands import Commands
 
 #: Jobs in one call of the script.
-CHUNK: Final = 200
+CHUNK: Final = 100
 
 #: Jids read at once from the end of a group.
 WINDOW: Final = 10_000

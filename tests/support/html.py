@@ -32,8 +32,8 @@ class Form:
         sent: dict[str, list[str]] = {}
         for name, value in self.fields:
             sent.setdefault(name, []).append(value)
-        for name, value in values.items():
-            sent[name] = [value] if isinstance(value, str) else list(value)
+        for name, given in values.items():
+            sent[name] = [given] if isinstance(given, str) else list(given)
         return {name: [_crlf(each) for each in each_of] for name, each_of in sent.items()}
 
     def value(self, name: str) -> str:
