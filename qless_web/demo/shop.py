@@ -15,8 +15,8 @@ from qless_web.demo.seeds import plant
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Seconds the crew has to put its tools down.
-CLOSING_S = 3.0
+#: Seconds the crew has to put its tools down; what it then still holds ends with the demo.
+CLOSING_S = 0.8
 
 
 @contextmanager

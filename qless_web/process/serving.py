@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
     from qless_web.settings import Settings
 
-#: Seconds a stopping worker gives requests to finish.
-GRACE_S = 5
+#: Seconds a stopping worker gives requests to finish: Ctrl-C ends all within three, whatever hangs.
+GRACE_S = 1.0
+#: Seconds after which the arbiter kills a worker that did not end itself; none should need it.
+ARBITER_GRACE_S = 30
 #: Seconds without a sign of life after which a worker is replaced.
 STUCK_S = 60
 #: Bytes of a request line: room for the longest names that come as links.
@@ -54,8 +56,7 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
             "bind": f"fd://{self._descriptor}",
             "worker_class": "gthread",
             "threads": self._settings.threads,
-            # Workers end themselves, well before the arbiter would lose its patience.
-            "graceful_timeout": 6 * GRACE_S,
+            "graceful_timeout": ARBITER_GRACE_S,
             "timeout": STUCK_S,
             "limit_request_line": LONGEST_LINE,
             "proc_name": "qless-web",

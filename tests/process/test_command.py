@@ -1,17 +1,22 @@
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import http.client
 import os
 import signal
 import socket
+import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from qless_core import Client
+from qless_core.clock import Clock
 from qless_core.embedded import EmbeddedServer
-from tests.support.processes import eventually, get, is_alive
+from tests.support.polling import eventually
+from tests.support.processes import get, is_alive
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - what the command is to refuse
 
@@ -214,18 +219,63 @@ def test_open_streams_end_cleanly_when_the_console_stops(qless_web, number):
     eventually(lambda: not folder.exists())
 
 
-def test_ctrl_c_in_the_terminal_ends_all(qless_web):
-    served = qless_web.start("--demo")
-    folder = Path(served.redis_url.removeprefix("unix://")).parent
+@pytest.fixture
+def scrap():
+    """Make a folder for all temporary files, its path short enough for sockets in it."""
+    with tempfile.TemporaryDirectory(prefix="t", dir="/tmp") as folder:
+        yield Path(folder)
+
+
+def processes_of(served, folder):
+    """List the processes of a console, and those it started with a file of the folder."""
+    listed = subprocess.run(
+        ["ps", "-A", "-ww", "-o", "pgid=,stat=,command="],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    return [
+        line
+        for line in listed.splitlines()
+        if not line.split()[1].startswith("Z")
+        and (line.split()[0] == str(served.process.pid) or str(folder) in line)
+    ]
+
+
+@contextlib.contextmanager
+def hanging_request(port):
+    """Begin a request whose end never comes."""
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(
+            b"POST /queues/mail/pause HTTP/1.1\r\nHost: here\r\nContent-Length: 100\r\n"
+            b"Content-Type: application/x-www-form-urlencoded\r\n\r\nx="
+        )
+        yield
+
+
+@pytest.mark.parametrize("requests", [0, 2], ids=["nothing runs", "requests hang"])
+def test_ctrl_c_ends_all_within_three_seconds_and_leaves_nothing(qless_web, scrap, requests):
+    served = qless_web.start("--demo", TMPDIR=str(scrap))
     streams = [stream(served.port) for _ in range(5)]
+    with contextlib.ExitStack() as stack:
+        for _ in range(requests):
+            stack.enter_context(hanging_request(served.port))
+        assert served.get("/healthz")[0] == 200
+        # The console, its worker, the crew of the demo, the server and the one who watches it.
+        assert len(processes_of(served, scrap)) >= 5
+        assert list(scrap.iterdir())
+        clock = Clock()
+        end = clock.monotonic() + 3
 
-    os.killpg(served.process.pid, signal.SIGINT)
+        os.killpg(served.process.pid, signal.SIGINT)
 
-    assert served.process.wait(20) == 0
+        assert served.process.wait(3) == 0
+        left = end - clock.monotonic()
+        eventually(lambda: not processes_of(served, scrap), within=left)
+    assert list(scrap.iterdir()) == []
     for connection, answer in streams:
         answer.read()
         connection.close()
-    eventually(lambda: not folder.exists())
 
 
 def test_connections_that_ask_nothing_do_not_delay_the_end(qless_web, url):

@@ -6,7 +6,8 @@ from qless_core.job import State
 from qless_web.demo import shop, workers
 from qless_web.demo.catalog import TROUBLES
 from qless_web.demo.seeds import plant
-from tests.support.processes import eventually, is_alive
+from tests.support.polling import eventually
+from tests.support.processes import is_alive
 
 
 @pytest.fixture

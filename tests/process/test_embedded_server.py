@@ -16,7 +16,8 @@ import pytest
 import redis
 
 from qless_core.embedded import EmbeddedServer, EmbeddedServerError, find_server
-from tests.support.processes import ROOT, eventually, is_alive
+from tests.support.polling import eventually
+from tests.support.processes import ROOT, is_alive
 
 
 def connect(url):

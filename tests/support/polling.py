@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from qless_core.clock import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+T = TypeVar("T")
 
 #: Seconds after which what has not happened will not happen.
 PATIENCE_S: Final = 20.0
@@ -16,7 +18,7 @@ PATIENCE_S: Final = 20.0
 PAUSE_S: Final = 0.01
 
 
-def eventually(look: Callable[[], Any], *, within: float = PATIENCE_S) -> Any:
+def eventually(look: Callable[[], T], *, within: float = PATIENCE_S) -> T:
     """Look until there is something (true) to see; answers it."""
     clock, pause = Clock(), threading.Event()
     deadline = clock.monotonic() + within

@@ -11,30 +11,11 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event
-from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from qless_core.clock import Clock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-T = TypeVar("T")
+from tests.support.polling import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
-#: Seconds after which what does not happen is taken as not happening.
-PATIENCE_S = 20.0
-
-
-def eventually(look: Callable[[], T], within_s: float = PATIENCE_S) -> T:
-    """Return the first true answer of `look`."""
-    clock, never = Clock(), Event()
-    deadline = clock.monotonic() + within_s
-    while not (found := look()):
-        assert clock.monotonic() < deadline, "did not come true in time"
-        clock.wait(0.02, never)
-    return found
 
 
 def is_alive(pid: int) -> bool:

@@ -11,11 +11,10 @@ from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
+from tests.support.polling import PATIENCE_S
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-#: Seconds after which what has not come will not come.
-PATIENCE_S = 20.0
 
 
 @dataclass(frozen=True)
