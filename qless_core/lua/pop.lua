@@ -182,50 +182,62 @@ local function unborn(queue, child)
   })
 end
 
--- What is not work yet but goes there with the next pop: owed children and due scheduled jobs.
+-- What is not work yet but goes there with the next pop: owed children and due scheduled jobs, in the
+-- order in which they would be taken.
 local function due(now, queue, room)
   local candidates = Spawn.plan(now, queue, room).children
   for _, jid in ipairs(call('zrangebyscore', Key.scheduled(queue), '-inf', now, 'limit', 0, room)) do
     local priority = Check.finite(call('hget', Key.job(jid), 'priority')) or 0
     candidates[#candidates + 1] = { jid = jid, score = Queue.score(priority, now) }
   end
+  table.sort(candidates, competes_better)
   return candidates
 end
 
--- Adds the next jobs to a list until it has `count`. Of the work set only as much is read as there
--- is room, and more where entries turn out to have no job.
+-- waiting(queue, room) -> function that answers the next entry of the work set, or nil. It reads as
+-- many as there is room for, and more, in growing steps, where these turn out to have no job.
+local function waiting(queue, room)
+  local found, at, from, step = {}, 1, 0, room
+  return function()
+    if at > #found then
+      found = call('zrevrange', Key.work(queue), from, from + step - 1, 'withscores')
+      at, from, step = 1, from + step, math.min(step * 2, CHUNK)
+    end
+    if not found[at] then
+      return nil
+    end
+    at = at + 2
+    return { jid = found[at - 2], score = tonumber(found[at - 1]) }
+  end
+end
+
+-- Adds the next jobs to a list until it has `count`: what is due and what waits, the better first.
 local function add_next(jobs, now, queue, count)
   local room = count - #jobs
-  local candidates = due(now, queue, room)
-  local shown = {}
-  local from, ghosts = 0, 0
-  repeat
-    local waiting = call('zrevrange', Key.work(queue), from, from + room - 1, 'withscores')
-    for i = 1, #waiting, 2 do
-      candidates[#candidates + 1] = { jid = waiting[i], score = tonumber(waiting[i + 1]) }
+  local first = due(now, queue, room)
+  local next_waiting = waiting(queue, room)
+  local entry = next_waiting()
+  local at, ghosts = 1, 0
+  while #jobs < count and ghosts < MOST_GHOSTS and (first[at] or entry) do
+    local candidate = first[at]
+    if not candidate or (entry and competes_better(entry, candidate)) then
+      candidate = entry
+      entry = next_waiting()
+    else
+      at = at + 1
     end
-    from = from + room
-    table.sort(candidates, competes_better)
-    for _, candidate in ipairs(candidates) do
-      if #jobs == count then
-        return
-      end
-      if not shown[candidate] then
-        shown[candidate] = true
-        local job
-        if candidate.parent then
-          job = unborn(queue, candidate)
-        else
-          job = Job.read(now, candidate.jid)
-        end
-        if job then
-          jobs[#jobs + 1] = job
-        else
-          ghosts = ghosts + 1
-        end
-      end
+    local job
+    if candidate.parent then
+      job = unborn(queue, candidate)
+    else
+      job = Job.read(now, candidate.jid)
     end
-  until #waiting == 0 or ghosts > MOST_GHOSTS
+    if job then
+      jobs[#jobs + 1] = job
+    else
+      ghosts = ghosts + 1
+    end
+  end
 end
 
 -- peek queue count -> JSON list of the jobs that are next, in the order of pop. Reads only: what is
