@@ -139,6 +139,29 @@ def test_a_fault_names_the_file_and_the_line(run, redis):
 
 
 @pytest.mark.parametrize(
+    ("call", "file"),
+    [
+        (("put", 1), "put"),
+        (("put", 1, "w", "q", "j", "K", "{}", 0, "tags"), "put"),
+        (("put", 1, "w", "q", "j", "K", "{}", 0, "depends", '["j"]'), "put"),
+        (("heartbeat", 1, "j", "w"), "heartbeat"),
+        (("complete", 1, "j", "w", "q", "{}", "delay", 5), "complete"),
+        (("get", 1), "job"),
+        (("tag", 1, "add", "j", "t"), "tags"),
+        (("recur.update", 1, "r", "interval", 0), "recurring"),
+        (("recur.tag", 1, "r", "t"), "recurring"),
+        (("depends", 1, "j", "off", "all"), "dependencies"),
+        (("frob", 1), "main"),
+    ],
+)
+def test_the_line_of_a_refusal_is_in_the_file_of_the_command(redis, lua, script, call, file):
+    with pytest.raises(ResponseError) as caught:
+        redis.evalsha(lua.sha, 0, *call)
+
+    assert re.search(r"(\w+)\.lua:\d+: ", script.locate(str(caught.value)))[1] == file
+
+
+@pytest.mark.parametrize(
     ("call", "kind", "fields"),
     [
         (("frob", 1), errors.UnknownCommand, {}),
