@@ -29,14 +29,20 @@ class Form:
     Args:
         fields: the values by name, in order.
         patient: whether whoever sent it waits for the end, however long it takes.
+        guarded: whether only what was shown is acted on, and only in the state it was shown in.
 
     """
 
     def __init__(
-        self, fields: Mapping[str, Sequence[str]] | None = None, *, patient: bool = False
+        self,
+        fields: Mapping[str, Sequence[str]] | None = None,
+        *,
+        patient: bool = False,
+        guarded: bool = True,
     ) -> None:
         self._fields = dict(fields or {})
         self.patient = patient
+        self.guarded = guarded
 
     def all(self, name: str) -> tuple[str, ...]:
         """Give every value of a field that is not empty."""

@@ -146,8 +146,8 @@ def move_job(form: Form, jid: str) -> Outcome:
     states = _AT_REST
     if form.get("state") in {"running", "stalled"}:
         states += ",running,stalled"
-    elif form.patient:
-        states = ""  # an original address: whatever it does
+    elif not form.guarded:
+        states = ""
     report = commands.bulk_move("", queue, [(jid, states)])
     done = f"Moved {short_jid(jid)} to {queue}."
     if report.left.get(jid) == "gone":

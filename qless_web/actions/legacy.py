@@ -140,7 +140,7 @@ def _by_jid(body: Any, what: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON
 
 def _perform(name: str, fields: dict[str, Iterable[str]] | None = None, **path: str) -> Outcome:
     lists = {field: list(values) for field, values in (fields or {}).items()}
-    return ACTIONS[name].perform(Form(lists, patient=True), **path)
+    return ACTIONS[name].perform(Form(lists, patient=True, guarded=False), **path)
 
 
 def _settled(outcome: Outcome, body: dict[str, Any]) -> Response:

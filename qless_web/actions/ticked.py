@@ -102,6 +102,6 @@ def _ask_cancel(form: Form) -> AskPage:
 def cancel_jobs(form: Form) -> Outcome:
     """Remove the ticked jobs, and those shown that wait for them, for good."""
     jids = form.all("jids")
-    jobs = [(jid, "") for jid in jids] if form.patient else targets.shown(form, jids)
+    jobs = targets.shown(form, jids) if form.guarded else [(jid, "") for jid in jids]
     report = current().client.commands.bulk_cancel(form.get("group"), jobs)
     return about("Cancelled", report)

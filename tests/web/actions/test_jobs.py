@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from qless_web.actions.action import ACTIONS
+from qless_web.actions.form import Form
 from qless_web.formatting import Whole, tilde
 from tests.support.html import HTMX, form, question, toasts
 
@@ -249,6 +251,17 @@ def test_moving_needs_a_queue(web, shop, queue):
 
     assert answer.status_code == 400
     assert "“queue” is missing" in answer.text
+
+
+def test_who_waits_for_the_end_is_guarded_all_the_same(app, shop):
+    shop.run("a")
+
+    with app.test_request_context():
+        guarded = ACTIONS["move_job"].perform(Form({"queue": ["slow"]}, patient=True), jid="a")
+        assert (guarded.status, shop.queue("a")) == (409, "mail")
+        ACTIONS["move_job"].perform(Form({"queue": ["slow"]}, guarded=False), jid="a")
+
+    assert shop.queue("a") == "slow"
 
 
 # -- Priority, tags, tracking
