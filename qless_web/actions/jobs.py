@@ -20,6 +20,7 @@ from qless_web.console import current
 from qless_web.formatting import short_jid
 from qless_web.presenters import ask, ask_jobs
 from qless_web.presenters import ask_words as words
+from qless_web.presenters.jobs import HELD
 from qless_web.presenters.page import Link
 
 if TYPE_CHECKING:
@@ -33,9 +34,6 @@ T = TypeVar("T")
 
 #: States that a job may be retried from: what is scheduled runs at once.
 RETRIED_FROM = "failed,scheduled"
-
-#: States that a job is moved from without a word; a running one only where it was shown running.
-_AT_REST = "waiting,scheduled,depends,failed,complete"
 
 
 def _either(jid: str, job: Callable[[], T], recurring: Callable[[], T]) -> T:
@@ -143,12 +141,7 @@ def move_job(form: Form, jid: str) -> Outcome:
     """Put a job into another queue; a running one only where it was shown running."""
     queue = form.text("queue", "where the job is to go")
     commands = current().client.commands
-    states = _AT_REST
-    if form.get("state") in {"running", "stalled"}:
-        states += ",running,stalled"
-    elif not form.guarded:
-        states = ""
-    report = commands.bulk_move("", queue, [(jid, states)])
+    report = commands.bulk_move("", queue, [(jid, targets.movable(form))])
     done = f"Moved {short_jid(jid)} to {queue}."
     if report.left.get(jid) == "gone":
         _either(jid, _missing(jid), lambda: commands.recur_update(jid, queue=queue))
@@ -255,7 +248,7 @@ def untrack_job(_form: Form, jid: str) -> Outcome:
 
 def _ask_time_out(_form: Form, jid: str) -> AskPage:
     job = targets.look_at_job(jid)
-    if job.state not in {"running", "stalled"} or not job.worker:
+    if job.state not in HELD or not job.worker:
         reason = f"{ask_jobs.job_name(job)} has no lock to take away: {words.why(job.state)}."
         return ask_jobs.nothing("Time out", jid, "act.time_out_job", reason)
     return ask_jobs.time_out(job)

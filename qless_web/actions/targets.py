@@ -12,6 +12,7 @@ from qless_web.actions.action import AskAgain
 from qless_web.actions.form import bare_lines
 from qless_web.console import current
 from qless_web.presenters import ask_jobs
+from qless_web.presenters.jobs import HELD, STATES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from qless_core.records import Closure
     from qless_web.actions.form import Form
 
-_RUNNING = frozenset({"running", "stalled"})
+_HELD = ",".join(sorted(HELD))
+
+#: States that a job is moved from without a word; a held one only where it was shown held.
+AT_REST = ",".join(state for state in STATES if state not in HELD)
 
 
 def look(jid: str) -> Involved | RecurringRow:
@@ -115,4 +119,11 @@ def shown(form: Form, roots: Sequence[str]) -> list[tuple[str, str]]:
 
 def wanted(state: str) -> str:
     """Give the states that count as one that was shown: a lock may run out at any moment."""
-    return "running,stalled" if state in _RUNNING else state
+    return _HELD if state in HELD else state
+
+
+def movable(form: Form) -> str:
+    """Give the states that one job is moved from, as it was shown; "" for any."""
+    if not form.guarded:
+        return ""
+    return f"{AT_REST},{_HELD}" if form.get("state") in HELD else AT_REST

@@ -12,17 +12,12 @@ from qless_web.actions.outcome import Outcome, about
 from qless_web.console import current
 from qless_web.presenters import ask, ask_jobs
 from qless_web.presenters import ask_words as words
+from qless_web.presenters.jobs import HELD
 
 if TYPE_CHECKING:
     from qless_core.records import Involved
     from qless_web.actions.form import Form
     from qless_web.presenters.ask import AskPage
-
-#: States that jobs are moved from where it is not said which they were shown in.
-AT_REST = "waiting,scheduled,depends,failed,complete"
-
-#: What may not be moved among others: a worker is at it.
-_HELD = frozenset({"running", "stalled"})
 
 
 def _look(form: Form) -> tuple[list[Involved], Counter[str]]:
@@ -67,8 +62,8 @@ def retry_jobs(form: Form) -> Outcome:
 def _ask_move(form: Form) -> AskPage:
     found, left = _look(form)
     queues = current().read(reads.queue_names())
-    chosen = [job for job in found if job.state not in _HELD]
-    left.update(job.state for job in found if job.state in _HELD)
+    chosen = [job for job in found if job.state not in HELD]  # no worker is at it
+    left.update(job.state for job in found if job.state in HELD)
     return ask_jobs.ticked(
         "Move",
         "act.move_jobs",
@@ -85,7 +80,7 @@ def _ask_move(form: Form) -> AskPage:
 def move_jobs(form: Form) -> Outcome:
     """Put the ticked jobs that are as they were shown to work in one queue."""
     queue = form.text("queue", "where the jobs are to go")
-    jobs = [(jid, targets.wanted(state) or AT_REST) for jid, state in targets.named(form)]
+    jobs = [(jid, targets.wanted(state) or targets.AT_REST) for jid, state in targets.named(form)]
     report = current().client.commands.bulk_move(form.get("group"), queue, jobs)
     return about(f"Moved to {queue}:", report)
 

@@ -9,6 +9,7 @@ from qless_core.records import Involved
 from qless_web.formatting import Whole, short_jid, tilde
 from qless_web.presenters import ask_words as words
 from qless_web.presenters.ask import AskPage, Input, ask_page, of_job, of_ticked
+from qless_web.presenters.jobs import HELD
 from qless_web.presenters.page import Ask, Crumb, Link
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ CARRIED = 500
 
 #: Said wherever jobs go for good.
 FOR_GOOD = "Jobs and their data are gone for good: this cannot be undone."
-
-_RUNNING = frozenset({"running", "stalled"})
 
 
 def digest(jobs: Iterable[Involved]) -> str:
@@ -133,7 +132,7 @@ def move(job: Involved | RecurringRow, jid: str, queues: Sequence[str]) -> AskPa
 
 
 def _moving(job: Involved) -> Iterable[str]:
-    if job.state in _RUNNING:
+    if job.state in HELD:
         yield f"It is {job.state}: {job.worker or 'its worker'} loses it, and it runs again."
     elif job.state == "complete":
         yield "It is complete: it runs again."
@@ -274,10 +273,10 @@ def cancel_recurring(jid: str, klass: str) -> AskPage:
 def _canceling(doomed: Sequence[Involved], others: Sequence[Involved]) -> Iterable[str]:
     if others:
         yield "Jobs that wait for a cancelled one would wait for ever, so they go with it."
-    workers = sorted({job.worker for job in doomed if job.state in _RUNNING and job.worker})
+    workers = sorted({job.worker for job in doomed if job.state in HELD and job.worker})
     if workers:
         named = ", ".join(workers[:3]) + (" and others" if len(workers) > 3 else "")  # noqa: PLR2004 - a line
-        running = sum(1 for job in doomed if job.state in _RUNNING)
+        running = sum(1 for job in doomed if job.state in HELD)
         subject = "It is" if len(doomed) == 1 else f"{running:,} {'is' if running == 1 else 'are'}"
         yield f"{subject} running: {named} is told to stop."
     yield (

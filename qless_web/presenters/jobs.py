@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: The states of a job in the order in which pages show them.
 STATES = ("waiting", "running", "stalled", "scheduled", "depends", "failed", "complete")
 
+#: The states of a job that a worker holds; one turns into the other when the lock runs out.
+HELD = frozenset({"running", "stalled"})
+
 #: Which instant a list is about: "put", "due", "lock" (its end), "failed", "completed" or
 #: "tracked"; "state" takes the one that fits the state of each job.
 Moment = Literal["state", "put", "due", "lock", "failed", "completed", "tracked"]
