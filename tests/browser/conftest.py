@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 from pathlib import Path
 
 import pytest
-from werkzeug.serving import make_server
 
-from qless_web import create_app
-from qless_web.console import EXTENSION
+from tests.support.serving import served
 
 #: Where browsers are found that are on no PATH.
 MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
@@ -41,13 +38,5 @@ def base_url():
 @pytest.fixture
 def console(client):
     """Serve a console; the address of its first page."""
-    app = create_app(client)
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    app.extensions[EXTENSION].hub.close()
-    server.shutdown()
-    server.server_close()
-    thread.join(5)
+    with served(client) as site:
+        yield site.url

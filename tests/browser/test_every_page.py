@@ -30,8 +30,8 @@ def shop():
     """One seeded console for all tests of this module: they only look."""
     with EmbeddedServer() as server, Client(server.url) as client:
         seeds.plant(client)
-        with served(client, live_max_streams=0) as console:
-            yield console, client
+        with served(client, live_max_streams=0) as site:
+            yield site.url, client
 
 
 @pytest.fixture(scope="module")

@@ -67,16 +67,16 @@ def failures(client, worker):
 
 @pytest.fixture
 def console(page, client):
-    with served(client, live_tick_s=0.2) as address:
-        yield ConsolePage(page, address)
+    with served(client, live_tick_s=0.2) as site:
+        yield ConsolePage(page, site.url)
 
 
 @pytest.fixture
 def plain(browser, client):
     """Put a console before somebody whose browser runs no JavaScript."""
     context = browser.new_context(java_script_enabled=False)
-    with served(client) as address:
-        yield ConsolePage(context.new_page(), address)
+    with served(client) as site:
+        yield ConsolePage(context.new_page(), site.url)
     context.close()
 
 
@@ -115,11 +115,11 @@ def test_retry_a_group_and_see_it_run_to_the_end(console, client, worker, failur
 def test_a_failed_job_is_retried_and_followed_to_its_end_on_one_page(page, server):
     Pack.failed = False
     Pack.end.clear()
-    with Client(server.url, worker_name="packer-1") as client, served(client) as address:
+    with Client(server.url, worker_name="packer-1") as client, served(client) as site:
         worker = SerialWorker(client, ["packing"])
         jid = client.queues["packing"].put(f"{Pack.__module__}.{Pack.__qualname__}", {})
         worker.step()
-        console = ConsolePage(page, address)
+        console = ConsolePage(page, site.url)
         console.open(f"/jobs/{jid}")
         console.expect_live()
         expect(console.state).to_have_text("failed")

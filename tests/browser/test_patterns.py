@@ -9,11 +9,10 @@ import pytest
 from playwright.sync_api import expect
 
 from qless_web import formatting
+from tests.support.axe import findings
 
 ROOT = Path(__file__).parents[2]
-AXE = ROOT / "tests" / "vendor" / "axe.min.js"
 TIMES = json.loads((ROOT / "tests" / "data" / "relative_time.json").read_text())
-STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 LIGHTNESS = "getComputedStyle(document.documentElement).backgroundColor.match(/[\\d.]+/)[0] > 0.5"
 
 pytestmark = pytest.mark.browser
@@ -29,17 +28,6 @@ def patterns(page, console):
     page.wait_for_function("document.querySelector('.ticked').dataset.count === '0'")
     yield page
     assert complaints == []
-
-
-def findings(page) -> list[str]:
-    """Ask axe what is wrong with the page."""
-    page.evaluate(AXE.read_text())
-    only = json.dumps({"runOnly": {"type": "tag", "values": STANDARDS}})
-    return [
-        f"{rule['id']}: {node['html']}"
-        for rule in page.evaluate(f"axe.run(document, {only})")["violations"]
-        for node in rule["nodes"]
-    ]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from werkzeug.serving import make_server
@@ -16,20 +17,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qless_core import Client
+    from qless_web.live.hub import Hub
+
+
+@dataclass(frozen=True)
+class Served:
+    """A console that runs in this process: where its first page is, and what feeds its pages."""
+
+    url: str
+    hub: Hub
 
 
 @contextmanager
-def served(client: Client, **settings: object) -> Iterator[str]:
-    """Serve a console of the client; gives the address of its first page."""
+def served(client: Client, **settings: object) -> Iterator[Served]:
+    """Serve a console of the client for as long as the block lasts."""
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     app = create_app(client, **settings)
+    hub = app.extensions[EXTENSION].hub
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield Served(f"http://127.0.0.1:{server.server_port}", hub)
     finally:
-        app.extensions[EXTENSION].hub.close()
+        hub.close()
         server.shutdown()
         server.server_close()
         thread.join(5)

@@ -31,8 +31,7 @@ class ConsolePage:
 
     def go_to(self, place: str) -> None:
         """Press an entry of the rail."""
-        rail = self.page.get_by_role("navigation", name="Console", exact=True)
-        rail.get_by_role("link", name=re.compile(rf"^{place}\b")).click()
+        self.entry(place).click()
 
     @property
     def main(self) -> Locator:
@@ -85,6 +84,52 @@ class ConsolePage:
         """Wait until the console says what was done."""
         expect(self.page.get_by_role("log", name="Messages")).to_contain_text(text)
 
-    def expect_live(self) -> None:
-        """Wait until the page hears of changes by itself."""
-        expect(self.page.get_by_text("live", exact=True)).to_be_visible()
+    def expect_live(self, state: str = "live", *, within_ms: float | None = None) -> None:
+        """Wait until the page hears of changes by itself, or says in what other state it is."""
+        expect(self.live_state).to_have_attribute("data-state", state, timeout=within_ms)
+
+    @property
+    def live_state(self) -> Locator:
+        """The word in the top bar that says whether the page hears of changes."""
+        return self.page.locator("#live-status")
+
+    def entry(self, place: str) -> Locator:
+        """Find an entry of the rail, with its count."""
+        rail = self.page.get_by_role("navigation", name="Console", exact=True)
+        return rail.get_by_role("link", name=re.compile(rf"^{place}\b"))
+
+    def region(self, name: str) -> Locator:
+        """Find a part of the page that is kept fresh."""
+        return self.page.locator(f"#{name}")
+
+    @property
+    def rows(self) -> Locator:
+        """The lines of the list of jobs."""
+        return self.main.locator(".row")
+
+    @property
+    def gone(self) -> Locator:
+        """The lines of jobs that left the list."""
+        return self.main.locator(".row[data-gone]")
+
+    @property
+    def new_rows(self) -> Locator:
+        """The button that lets new lines in."""
+        return self.main.locator("[data-live-new] button")
+
+    def jids(self) -> list[str]:
+        """List the jids of the lines, in order."""
+        rows = self.rows.evaluate_all("(rows) => rows.map((row) => row.id)")
+        return [row.removeprefix("job-") for row in rows]
+
+    def row_of(self, jid: str) -> Locator:
+        """Find the line of a job."""
+        return self.page.locator(f"#job-{jid}")
+
+    def tick(self, jid: str) -> Locator:
+        """Find the box that chooses a line."""
+        return self.row_of(jid).get_by_role("checkbox")
+
+    def menu(self, jid: str) -> Locator:
+        """Find what can be done with the job of a line, folded away or open."""
+        return self.row_of(jid).locator("details")
