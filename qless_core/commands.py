@@ -16,15 +16,15 @@ from qless_core.records import (
     JidPage,
     JobRecord,
     QueueCounts,
+    QueueStats,
     RecurringRecord,
     Report,
-    StatsRecord,
     TrackedRecord,
     WorkerCounts,
     WorkerJobs,
     text,
     texts,
-    whole,
+    whole_or_0,
 )
 
 if TYPE_CHECKING:
@@ -59,9 +59,7 @@ class Commands:
         depends: Sequence[str] | None = None,
     ) -> str:
         """Put a job into a queue, new or from wherever it is; answers its jid."""
-        options = _options(
-            priority=priority, tags=_json(tags), retries=retries, depends=_json(depends)
-        )
+        options = _put_options(priority=priority, tags=tags, retries=retries, depends=depends)
         return text(self._call("put", me, queue, jid, klass, data, delay_s, *options))
 
     def requeue(
@@ -84,9 +82,7 @@ class Commands:
             JobNotFound: there is no such job.
 
         """
-        options = _options(
-            priority=priority, tags=_json(tags), retries=retries, depends=_json(depends)
-        )
+        options = _put_options(priority=priority, tags=tags, retries=retries, depends=depends)
         return text(self._call("requeue", me, queue, jid, klass, data, delay_s, *options))
 
     def get(self, jid: str) -> JobRecord | None:
@@ -115,7 +111,7 @@ class Commands:
             LockLost: another worker has it.
 
         """
-        return whole(self._call("heartbeat", jid, worker, *_given(data)))
+        return whole_or_0(self._call("heartbeat", jid, worker, *_given(data)))
 
     def complete(
         self,
@@ -171,7 +167,7 @@ class Commands:
             problem = "retry(): a message needs a group"
             raise BadArgument(problem)
         reply = self._call("retry", jid, queue, worker, delay_s, *_given(group), *_given(message))
-        return whole(reply)
+        return whole_or_0(reply)
 
     def cancel(self, *jids: str) -> list[str]:
         """Remove jobs for good; answers their jids.
@@ -198,7 +194,7 @@ class Commands:
     def failed(self) -> dict[str, int]:
         """Read the failure groups and how many jobs each holds."""
         reply = wire.reply_record(self._call("failed"))
-        return {group: whole(count) for group, count in reply.items()}
+        return {group: whole_or_0(count) for group, count in reply.items()}
 
     def failed_group(
         self, group: str, start: int | None = None, limit: int | None = None
@@ -209,7 +205,7 @@ class Commands:
 
     def unfail(self, queue: str, group: str, count: int | None = None) -> int:
         """Move failed jobs, oldest first, back to work in a queue; answers how many."""
-        return whole(self._call("unfail", queue, group, *_given(count)))
+        return whole_or_0(self._call("unfail", queue, group, *_given(count)))
 
     # A job's attributes
 
@@ -231,7 +227,7 @@ class Commands:
             NotWaitingOnDependencies: the job's state has no dependencies.
 
         """
-        return whole(self._call("depends", jid, switch, *jids))
+        return whole_or_0(self._call("depends", jid, switch, *jids))
 
     def priority(self, jid: str, priority: float) -> int:
         """Change the priority of a job; answers it, as an integer.
@@ -240,7 +236,7 @@ class Commands:
             JobNotFound: there is no such job.
 
         """
-        return whole(self._call("priority", jid, priority))
+        return whole_or_0(self._call("priority", jid, priority))
 
     def tag(self, action: str, jid: str, *tags: str) -> list[str]:
         """Tag a job: `add` or `remove`; answers its tags now.
@@ -296,7 +292,7 @@ class Commands:
 
     def length(self, queue: str) -> int:
         """Read how many jobs a queue has at work, running and scheduled."""
-        return whole(self._call("length", queue))
+        return whole_or_0(self._call("length", queue))
 
     def pause(self, *queues: str) -> None:
         """Let no pop take anything from these queues."""
@@ -310,9 +306,9 @@ class Commands:
         """Take names off the list of known queues."""
         self._call("queue.forget", *queues)
 
-    def stats(self, queue: str, date: float) -> StatsRecord:
+    def stats(self, queue: str, date: float) -> QueueStats:
         """Read the statistics of a queue on the day (UTC) that holds this moment."""
-        return StatsRecord.from_reply(wire.reply_record(self._call("stats", queue, date)))
+        return QueueStats.from_reply(wire.reply_record(self._call("stats", queue, date)))
 
     def workers(self) -> list[WorkerCounts]:
         """Read the workers seen lately, the most recent first."""
@@ -443,6 +439,8 @@ class Commands:
     def bulk_cancel(self, group: str, wanted: Sequence[tuple[str, str]]) -> Report:
         """Remove jobs for good, but those that others, not among them, wait for.
 
+        `client.bulk_cancel` is another thing: it does `cancel`, all or none.
+
         Args:
             group: the failure group they must be failed in; "" for no matter which.
             wanted: jids, each with the states it may be in, with commas between; "" for any.
@@ -460,7 +458,7 @@ class Commands:
     def bulk_states(self, group: str, start: int, count: int) -> dict[str, int]:
         """Count the states of jobs that a failure group lists, newest first; `gone` is one."""
         reply = wire.reply_record(self._call("bulk.states", group, start, count))
-        return {state: whole(number) for state, number in reply.items()}
+        return {state: whole_or_0(number) for state, number in reply.items()}
 
     # How they are sent
 
@@ -484,6 +482,17 @@ def _json(names: Sequence[str] | None) -> str | None:
 def _options(**values: str | float | None) -> list[str | float]:
     """Spell the options that are given as names and values."""
     return [part for name, value in values.items() if value is not None for part in (name, value)]
+
+
+def _put_options(
+    *,
+    priority: float | None,
+    tags: Sequence[str] | None,
+    retries: int | None,
+    depends: Sequence[str] | None,
+) -> list[str | float]:
+    """Spell the options of `put` and `requeue`."""
+    return _options(priority=priority, tags=_json(tags), retries=retries, depends=_json(depends))
 
 
 def _sendable(command: str, value: str | float) -> str | float:

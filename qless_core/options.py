@@ -62,15 +62,26 @@ class Option:
         return self.default if number is None else number
 
 
-def as_number(value: str | float | None) -> int | float | None:
-    """Read a finite decimal number, as an int where it is whole; None for all else."""
+def as_number(value: object) -> int | float | None:
+    """Read a finite decimal number, as an int where it is whole; None for all else.
+
+    The one reader of numbers that Redis holds, or the script answers, as text or as numbers.
+    """
+    if isinstance(value, int):
+        return int(value)
     try:
-        number = float(value if value is not None else "")
-    except (TypeError, ValueError):
+        number = float(value)  # type: ignore[arg-type] # what is no number raises, and is None
+    except (OverflowError, TypeError, ValueError):
         return None
     if not math.isfinite(number):
         return None
-    return int(number) if number == int(number) else number
+    return int(number) if number.is_integer() else number
+
+
+def as_whole(value: object) -> int | None:
+    """Read a number and drop its fraction; None for all that is no finite number."""
+    number = as_number(value)
+    return None if number is None else int(number)
 
 
 #: The options, in the order in which the console and the reference show them.
@@ -169,6 +180,20 @@ OPTIONS: Final = (
 )
 
 _BY_NAME: Final = {option.name: option for option in OPTIONS}
+
+
+def number_of(name: str, stored: str | float | None) -> int | float:
+    """Give the number that counts where this is stored for an option: what the script goes by.
+
+    Raises:
+        KeyError: there is no such option, or none with a number for a default.
+
+    """
+    option = option_of(name)
+    number = option.read(stored) if option else None
+    if number is None or isinstance(number, str):
+        raise KeyError(name)
+    return number
 
 
 def option_of(name: str) -> Option | None:

@@ -7,12 +7,13 @@ and must still be shown.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from qless_core import wire
+from qless_core.options import as_number, as_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _EMPTY: Mapping[str, Any] = {}
 
@@ -24,20 +25,14 @@ def text(value: Any) -> str:  # noqa: ANN401  any part of a reply
     return "" if value is None or value is False else str(value)
 
 
-def number(value: Any) -> float:  # noqa: ANN401  any part of a reply
-    """Give a number where one is meant; 0 for what is missing or is none."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return 0.0
+def number_or_0(value: Any) -> int | float:  # noqa: ANN401 - any part of a reply
+    """Give a number where one is meant, an int where it is whole; 0 for what is none."""
+    return as_number(value) or 0
 
 
-def whole(value: Any) -> int:  # noqa: ANN401  any part of a reply
+def whole_or_0(value: Any) -> int:  # noqa: ANN401 - any part of a reply
     """Give a whole number where one is meant; 0 for what is missing or is none."""
-    try:
-        return int(value)
-    except (OverflowError, TypeError, ValueError):
-        return whole(number(value)) if isinstance(value, str) and value.strip() else 0
+    return as_whole(value) or 0
 
 
 def texts(value: Any) -> tuple[str, ...]:  # noqa: ANN401  any part of a reply
@@ -65,7 +60,7 @@ class HistoryItem:
         """Read an item of the list `history` of a job."""
         item = item if isinstance(item, dict) else {"what": text(item)}
         details = {name: entry for name, entry in item.items() if name not in ("what", "when")}
-        return cls(text(item.get("what")), whole(item.get("when")), details)
+        return cls(text(item.get("what")), whole_or_0(item.get("when")), details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +88,7 @@ class Failure:
         return cls(
             group=text(value.get("group")),
             message=text(value.get("message")),
-            when=whole(value.get("when")),
+            when=whole_or_0(value.get("when")),
             worker=text(value.get("worker")),
         )
 
@@ -132,10 +127,10 @@ class JobRecord:
             state=text(reply.get("state")),
             worker=text(reply.get("worker")),
             tracked=bool(reply.get("tracked")),
-            priority=_shortest(number(reply.get("priority"))),
-            expires=number(reply.get("expires")),
-            retries=whole(reply.get("retries")),
-            remaining=whole(reply.get("remaining")),
+            priority=number_or_0(reply.get("priority")),
+            expires=number_or_0(reply.get("expires")),
+            retries=whole_or_0(reply.get("retries")),
+            remaining=whole_or_0(reply.get("remaining")),
             tags=texts(reply.get("tags")),
             history=tuple(map(HistoryItem.from_reply, wire.as_list(reply.get("history")))),
             failure=Failure.from_reply(reply.get("failure")),
@@ -172,12 +167,12 @@ class RecurringRecord:
             data=text(reply.get("data")),
             queue=text(reply.get("queue")),
             state=text(reply.get("state")),
-            priority=_shortest(number(reply.get("priority"))),
-            interval=_shortest(number(reply.get("interval"))),
-            retries=whole(reply.get("retries")),
-            count=whole(reply.get("count")),
+            priority=number_or_0(reply.get("priority")),
+            interval=number_or_0(reply.get("interval")),
+            retries=whole_or_0(reply.get("retries")),
+            count=whole_or_0(reply.get("count")),
             tags=texts(reply.get("tags")),
-            backlog=whole(reply.get("backlog")),
+            backlog=whole_or_0(reply.get("backlog")),
             throttles=texts(reply.get("throttles")),
         )
 
@@ -201,13 +196,13 @@ class QueueCounts:
         """Read one queue of the reply of `queues`."""
         return cls(
             name=text(reply.get("name")),
-            waiting=whole(reply.get("waiting")),
-            running=whole(reply.get("running")),
-            stalled=whole(reply.get("stalled")),
-            scheduled=whole(reply.get("scheduled")),
-            depends=whole(reply.get("depends")),
-            recurring=whole(reply.get("recurring")),
-            throttled=whole(reply.get("throttled")),
+            waiting=whole_or_0(reply.get("waiting")),
+            running=whole_or_0(reply.get("running")),
+            stalled=whole_or_0(reply.get("stalled")),
+            scheduled=whole_or_0(reply.get("scheduled")),
+            depends=whole_or_0(reply.get("depends")),
+            recurring=whole_or_0(reply.get("recurring")),
+            throttled=whole_or_0(reply.get("throttled")),
             paused=bool(reply.get("paused")),
         )
 
@@ -222,7 +217,7 @@ class JidPage:
     @classmethod
     def from_reply(cls, reply: Mapping[str, Any]) -> Self:
         """Read the reply of `failed` with a group, or of `tag get`."""
-        return cls(whole(reply.get("total")), texts(reply.get("jobs")))
+        return cls(whole_or_0(reply.get("total")), texts(reply.get("jobs")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +246,7 @@ class WorkerCounts:
     def from_reply(cls, reply: Mapping[str, Any]) -> Self:
         """Read one worker of the reply of `workers`."""
         stalled = reply.get("stalled")
-        return cls(text(reply.get("name")), whole(reply.get("jobs")), whole(stalled))
+        return cls(text(reply.get("name")), whole_or_0(reply.get("jobs")), whole_or_0(stalled))
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,28 +262,97 @@ class WorkerJobs:
         return cls(texts(reply.get("jobs")), texts(reply.get("stalled")))
 
 
-@dataclass(frozen=True, slots=True)
-class TimingRecord:
-    """How long jobs waited, or ran: seconds, and a histogram of 148 bins."""
+#: How many bins of which width, in seconds: 60 seconds, 59 minutes, 23 hours, 6 days.
+LAYOUT: Final = ((60, 1), (59, 60), (23, 3600), (6, 86400))
 
-    count: int = 0
-    mean: float = 0
-    std: float = 0
-    histogram: tuple[int, ...] = ()
+
+def _starts() -> tuple[int, ...]:
+    """List where each bin begins: second 0 first, then minute 1, hour 1 and day 1."""
+    starts = [*range(LAYOUT[0][0])]
+    for count, width in LAYOUT[1:]:
+        starts += [step * width for step in range(1, count + 1)]
+    return tuple(starts)
+
+
+#: Where each bin begins, seconds; a bin ends where the next begins, the last never.
+STARTS: Final = _starts()
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One bin of a histogram.
+
+    Attributes:
+        start: its shortest duration, seconds.
+        end: the shortest duration of the next bin, seconds; None for the last.
+        count: how many jobs fell into it.
+
+    """
+
+    start: int
+    end: int | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """How often which durations occurred, in bins that grow from a second to a day."""
+
+    counts: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __iter__(self) -> Iterator[Bin]:
+        ends = (*STARTS[1:], None)
+        for start, end, count in zip(STARTS, ends, self.counts, strict=False):
+            yield Bin(start, end, count)
+
+    @property
+    def total(self) -> int:
+        """How many durations were counted."""
+        return sum(self.counts)
+
+    def percentile(self, percent: float) -> float | None:
+        """Estimate the duration, seconds, that so many percent do not exceed.
+
+        Within a bin durations are taken to be spread evenly. None when nothing was counted.
+        """
+        wanted = self.total * percent / 100
+        if not self.total:
+            return None
+        before = 0
+        for bin_ in self:
+            if bin_.count and before + bin_.count >= wanted:
+                width = 0 if bin_.end is None else bin_.end - bin_.start
+                return bin_.start + width * max(0.0, wanted - before) / bin_.count
+            before += bin_.count
+        return float(STARTS[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long jobs waited, or ran: count, mean and standard deviation (seconds), histogram."""
+
+    count: int
+    mean: float
+    std: float
+    histogram: Histogram
 
     @classmethod
     def from_reply(cls, reply: Mapping[str, Any]) -> Self:
         """Read `wait` or `run` of the reply of `stats`."""
+        bins = wire.as_list(reply.get("histogram"))
         return cls(
-            count=whole(reply.get("count")),
-            mean=number(reply.get("mean")),
-            std=number(reply.get("std")),
-            histogram=tuple(whole(bin_) for bin_ in wire.as_list(reply.get("histogram"))),
+            count=whole_or_0(reply.get("count")),
+            mean=number_or_0(reply.get("mean")),
+            std=number_or_0(reply.get("std")),
+            histogram=Histogram(tuple(whole_or_0(bin_) for bin_ in bins)),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class StatsRecord:
+class QueueStats:
     """What happened in a queue on one day.
 
     Attributes:
@@ -303,18 +367,18 @@ class StatsRecord:
     retries: int
     failures: int
     failed: int
-    wait: TimingRecord
-    run: TimingRecord
+    wait: Timing
+    run: Timing
 
     @classmethod
     def from_reply(cls, reply: Mapping[str, Any]) -> Self:
         """Read the reply of `stats`."""
         return cls(
-            retries=whole(reply.get("retries")),
-            failures=whole(reply.get("failures")),
-            failed=whole(reply.get("failed")),
-            wait=TimingRecord.from_reply(reply.get("wait") or _EMPTY),
-            run=TimingRecord.from_reply(reply.get("run") or _EMPTY),
+            retries=whole_or_0(reply.get("retries")),
+            failures=whole_or_0(reply.get("failures")),
+            failed=whole_or_0(reply.get("failed")),
+            wait=Timing.from_reply(reply.get("wait") or _EMPTY),
+            run=Timing.from_reply(reply.get("run") or _EMPTY),
         )
 
 
@@ -333,11 +397,6 @@ class Report:
     done: tuple[str, ...] = ()
     left: Mapping[str, str] = field(default_factory=dict)
     emptied: tuple[str, ...] = ()
-
-    def __add__(self, other: Report) -> Report:
-        """Put two reports together."""
-        left, emptied = {**self.left, **other.left}, self.emptied + other.emptied
-        return Report(self.done + other.done, left, emptied)
 
     @classmethod
     def from_reply(cls, reply: Mapping[str, Any]) -> Self:
@@ -388,8 +447,3 @@ class Closure:
             for job in wire.as_list(reply.get("jobs"))
         )
         return cls(jobs, texts(reply.get("missing")), bool(reply.get("more")))
-
-
-def _shortest(value: float) -> int | float:
-    """Give a number as an int where it is whole, so that it prints as it was put."""
-    return int(value) if value.is_integer() else value

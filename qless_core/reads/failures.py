@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from qless_core.options import as_number
 from qless_core.reads.plan import Read, Scope, Slice, call, read
-from qless_core.reads.rows import JobRow, Listing, failure_of, fields_of, job_rows, number
+from qless_core.reads.rows import JobRow, Listing, failure_of, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def _group(name: str, count: int, jid: str | None, newest: list[str | None]) -> 
         newest_klass=klass or "",
         newest_queue=queue or "",
         newest_message=str(found.get("message") or ""),
-        last_seen=number(found.get("when")),
+        last_seen=as_number(found.get("when")),
     )
 
 
@@ -82,5 +83,5 @@ def failure_jobs(scope: Scope, group: str, part: Slice) -> Read[Listing[JobRow]]
     """Give the jobs of a group, newest failure first, a page at a time."""
     key = scope.keys.failed(group)
     total, jids = yield [call("llen", key), call("lrange", key, part.offset, part.last)]
-    replies = yield fields_of(scope.keys, jids or ())
-    return Listing(job_rows(jids or (), replies, scope.now), total or 0, part.offset)
+    rows = yield from listed(scope, jids or ())
+    return Listing(rows, total or 0, part.offset)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from qless_core.options import number_of
 from qless_core.reads.plan import Read, Scope, attempt, call, read
-from qless_core.reads.rows import number
 
 #: A digest that no script has: a server that would run scripts answers NOSCRIPT to it, one that
 #: forbids this user to change anything answers NOPERM. Neither answer changes a thing.
 _NO_SUCH_SCRIPT = "0" * 40
-
-#: Seconds after which a worker that was not seen is left out, unless configured.
-_MAX_WORKER_AGE = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +51,9 @@ def frame(scope: Scope, *, probe: bool) -> Read[FrameCounts]:
     queues, paused, groups, tracked, tags, completed, options = replies[:7]
     application, age = options or (None, None)
     groups = groups or ()
-    since = scope.now - (number(age) or _MAX_WORKER_AGE)
+    before = scope.now - number_of("max-worker-age", age)
     workers, *lengths = yield [
-        call("zcount", keys.workers, since, "+inf"),
+        call("zcount", keys.workers, f"({before}", "+inf"),
         *(call("llen", keys.failed(group)) for group in groups),
     ]
     return FrameCounts(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from qless_core.reads.plan import Read, Scope, call, read
+from qless_core.options import as_number, number_of
+from qless_core.reads.plan import Read, Scope, call, read, together
 from qless_core.reads.rows import (
     FIELDS,
     RECURRING_FIELDS,
@@ -13,10 +14,9 @@ from qless_core.reads.rows import (
     RecurringRow,
     failure_of,
     job_rows,
-    number,
+    listed,
     parse,
     recurring_row,
-    whole,
 )
 
 #: Bytes of data that come along with the page; more is read when asked for.
@@ -24,12 +24,6 @@ DATA_SHOWN = 65_536
 
 #: Items of history that are read: the first and the newest; the script keeps 100 unless configured.
 HISTORY_SHOWN = 200
-
-#: Items that a history may have, unless configured: the first and the newest.
-_HISTORY_KEPT = 100
-
-#: Seconds for which completed jobs are kept, unless configured.
-_COMPLETED_KEPT_S = 604_800
 
 #: Jobs shown of those this one waits for, and of those that wait for it.
 RELATED_SHOWN = 50
@@ -88,6 +82,8 @@ class JobDetail:
     max_running: int
     #: Seconds for which completed jobs are kept.
     kept_s: float
+    #: Seconds that a worker whose lock ran out still gets.
+    grace_s: float
     #: All queues, to move it to.
     queues: tuple[str, ...]
 
@@ -149,6 +145,7 @@ def job(scope: Scope, jid: str) -> Read[JobDetail | RecurringDetail | None]:
     (
         data,
         due,
+        lock,
         paused,
         seen,
         last_seen,
@@ -161,6 +158,7 @@ def job(scope: Scope, jid: str) -> Read[JobDetail | RecurringDetail | None]:
     ) = yield [
         call("hget", keys.job(jid), "data" if shown_size else "no-such-field"),
         call("zscore", keys.scheduled(queue), jid),
+        call("zscore", keys.locks(queue), jid),
         call("sismember", keys.paused_queues, queue),
         call("zscore", keys.workers, worker),
         call("zrevrange", keys.workers, 0, 0, withscores=True),
@@ -169,18 +167,24 @@ def job(scope: Scope, jid: str) -> Read[JobDetail | RecurringDetail | None]:
         call(
             "hmget",
             keys.config,
-            ["max-job-history", "jobs-history", f"{queue}-max-concurrency"],
+            ["max-job-history", "jobs-history", "grace-period", f"{queue}-max-concurrency"],
         ),
         call("scard", keys.dependencies(jid)),
         call("scard", keys.dependents(jid)),
         *(call("hmget", keys.job(each), ["klass", "state"]) for each in (*waits_for, *blocks)),
     ]
-    kept_items, kept_s, most = config or [None] * 3
+    kept_items, kept_s, grace_s, most = config or [None] * 4
     others = [
         Related(each, (reply or [None])[0] or "", (reply or [None, None])[1] or "")
         for each, reply in zip((*waits_for, *blocks), related, strict=True)
     ]
-    (row,) = job_rows([jid], [fields], scope.now, due={jid: number(due)})
+    (row,) = job_rows(
+        [jid],
+        [fields],
+        scope.now,
+        due={jid: as_number(due)},
+        locks={jid: as_number(lock)},
+    )
     events = [*((first or ()) if (length or 0) > HISTORY_SHOWN else ()), *(newest or ())]
     return JobDetail(
         row=row,
@@ -188,20 +192,21 @@ def job(scope: Scope, jid: str) -> Read[JobDetail | RecurringDetail | None]:
         data_bytes=size or 0,
         failure=failure_of(found["failure"]),
         history=_history(events, legacy),
-        history_trimmed=_trimmed(length or 0, whole(kept_items)),
+        history_trimmed=_trimmed(length or 0, number_of("max-job-history", kept_items)),
         dependencies=tuple(others[: len(waits_for)]),
         dependencies_total=waits_for_total or 0,
         dependents=tuple(others[len(waits_for) :]),
         dependents_total=blocks_total or 0,
-        tracked_since=number(tracked),
-        due=number(due),
+        tracked_since=as_number(tracked),
+        due=as_number(due),
         ahead=ahead,
         paused=bool(paused),
-        worker_seen=number(seen),
-        any_worker_seen=number(last_seen[0][1]) if last_seen else None,
+        worker_seen=as_number(seen),
+        any_worker_seen=as_number(last_seen[0][1]) if last_seen else None,
         running=running or 0,
-        max_running=max(0, whole(most) or 0),
-        kept_s=_COMPLETED_KEPT_S if number(kept_s) is None else number(kept_s) or 0.0,
+        max_running=max(0, int(number_of("<queue>-max-concurrency", most))),
+        kept_s=number_of("jobs-history", kept_s),
+        grace_s=number_of("grace-period", grace_s),
         queues=names,
     )
 
@@ -214,24 +219,32 @@ def _recurring(
     tracked: object,
     queues: tuple[str, ...],
 ) -> Read[RecurringDetail]:
-    keys = scope.keys
     row = recurring_row(jid, fields, None, scope.now)
-    last = f"{jid}-{row.count}"
-    data, next_run, paused, child = yield [
-        call("hget", keys.recurring(jid), "data" if size <= DATA_SHOWN else "no-such-field"),
-        call("zscore", keys.recur(row.queue), jid),
-        call("sismember", keys.paused_queues, row.queue),
-        call("hmget", keys.job(last), FIELDS),
-    ]
-    (child_row,) = job_rows([last], [child], scope.now)
+    (data, next_run, paused), (child,) = yield from together(
+        [
+            _recurring_rest(scope, jid, row, size),
+            listed(scope, [f"{jid}-{row.count}"]),
+        ]
+    )
     return RecurringDetail(
-        row=recurring_row(jid, fields, number(next_run), scope.now),
+        row=recurring_row(jid, fields, as_number(next_run), scope.now),
         data=data,
         data_bytes=size,
         paused=bool(paused),
-        last=None if child_row.gone else child_row,
-        tracked_since=number(tracked),
+        last=None if child.gone else child,
+        tracked_since=as_number(tracked),
         queues=queues,
+    )
+
+
+def _recurring_rest(scope: Scope, jid: str, row: RecurringRow, size: int) -> Read[list[Any]]:
+    keys = scope.keys
+    return (
+        yield [
+            call("hget", keys.recurring(jid), "data" if size <= DATA_SHOWN else "no-such-field"),
+            call("zscore", keys.recur(row.queue), jid),
+            call("sismember", keys.paused_queues, row.queue),
+        ]
     )
 
 
@@ -248,8 +261,17 @@ def job_row(scope: Scope, jid: str) -> Read[JobRow | RecurringRow | None]:
     if not any(value is not None for value in fields or ()):
         return None
     queue = dict(zip(FIELDS, fields, strict=True))["queue"] or ""
-    (due,) = yield [call("zscore", keys.scheduled(queue), jid)]
-    (row,) = job_rows([jid], [fields], scope.now, due={jid: number(due)})
+    due, lock = yield [
+        call("zscore", keys.scheduled(queue), jid),
+        call("zscore", keys.locks(queue), jid),
+    ]
+    (row,) = job_rows(
+        [jid],
+        [fields],
+        scope.now,
+        due={jid: as_number(due)},
+        locks={jid: as_number(lock)},
+    )
     return row
 
 
@@ -310,8 +332,7 @@ def _members(reply: Any) -> list[str]:  # noqa: ANN401 - SSCAN's reply, or None 
     return sorted(reply[1])[:RELATED_SHOWN] if reply else []
 
 
-def _trimmed(length: int, kept: int | None) -> bool:
-    kept = _HISTORY_KEPT if kept is None else kept
+def _trimmed(length: int, kept: float) -> bool:
     return length > HISTORY_SHOWN or 0 < kept <= length
 
 
@@ -322,7 +343,7 @@ def _history(items: list[str], legacy: str | None) -> tuple[Happening, ...]:
         stored = parse(item)
         if isinstance(stored, list) and len(stored) >= 2:  # noqa: PLR2004 - when and what
             detail = stored[2] if len(stored) > 2 and isinstance(stored[2], dict) else {}  # noqa: PLR2004
-            happened.append(Happening(str(stored[1]), number(stored[0]), detail, item))
+            happened.append(Happening(str(stored[1]), as_number(stored[0]), detail, item))
     return tuple(happened)
 
 
@@ -338,7 +359,7 @@ def _legacy(text: str | None) -> list[Happening]:
             ("failed", "failed", {"worker": item.get("worker")}),
             ("done", "done", {}),
         ):
-            when = number(item.get(key))
+            when = as_number(item.get(key))
             if when:
                 found.append(Happening(what, when, detail))
     return found

@@ -6,11 +6,23 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from qless_core.reads.plan import Read, Scope, Slice, call, read
-from qless_core.reads.rows import JobRow, Listing, fields_of, job_rows, number, state_now
+from qless_core.reads.plan import Call, Read, Scope, Slice, call, read
+from qless_core.reads.rows import (
+    CLUES,
+    Clue,
+    JobRow,
+    Listing,
+    clue_of,
+    fields_of,
+    job_rows,
+    listed,
+    scored,
+    scores_calls,
+    scores_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 #: Members of a list whose states are looked up to sort and count by them. Beyond it the list
 #: goes on in its own order, and the counts say what they cover.
@@ -48,10 +60,14 @@ def tracked_states(scope: Scope, most: int = 500) -> Read[TrackedStates]:
         call("zcard", scope.keys.tracked),
         call("zrevrange", scope.keys.tracked, 0, most - 1),
     ]
-    replies = yield [
-        call("hmget", scope.keys.job(jid), ["state", "expires", "queue"]) for jid in jids or ()
-    ]
-    states = Counter(_state(reply or [None] * 3, scope.now) for reply in replies)
+    replies = yield _clue_calls(scope, jids or ())
+    clues = dict(zip(jids or (), map(clue_of, replies), strict=True))
+    asked = scored(clues)
+    scores = scores_of(asked, (yield scores_calls(scope.keys, asked)))
+    states = Counter(
+        clue.state_now(due=scores.get(jid), lock=scores.get(jid), now=scope.now)
+        for jid, clue in clues.items()
+    )
     return TrackedStates(dict(states), len(replies), members or 0)
 
 
@@ -63,8 +79,8 @@ def completed(scope: Scope, part: Slice) -> Read[Listing[JobRow]]:
         call("zrevrange", scope.keys.completed, part.offset, part.last, withscores=True),
     ]
     at = {jid: float(score) for jid, score in found or ()}
-    replies = yield fields_of(scope.keys, at)
-    return Listing(job_rows(list(at), replies, scope.now, at=at), total or 0, part.offset)
+    rows = yield from listed(scope, list(at), at=at)
+    return Listing(rows, total or 0, part.offset)
 
 
 @read
@@ -99,7 +115,11 @@ def tagged(scope: Scope, tag: str, part: Slice, state: str | None = None) -> Rea
 
 
 def _by_state(scope: Scope, key: str, part: Slice, state: str | None) -> Read[StateListing]:
-    keys = scope.keys
+    """Sort by state, and give a part.
+
+    The fields of the part are asked for together with the scores that tell states for certain, so
+    that some more are asked for: whichever part the jobs belong to whose state was unsure.
+    """
     members, found, beyond = yield [
         call("zcard", key),
         call("zrevrange", key, 0, SORTED_AT_MOST - 1, withscores=True),
@@ -108,29 +128,30 @@ def _by_state(scope: Scope, key: str, part: Slice, state: str | None) -> Read[St
     ]
     members = members or 0
     at = {jid: float(score) for jid, score in found or ()}
-    replies = yield [call("hmget", keys.job(jid), ["state", "expires", "queue"]) for jid in at]
-    states = {
-        jid: _state(reply or [None] * 3, scope.now) for jid, reply in zip(at, replies, strict=True)
-    }
-    ordered = sorted(at, key=lambda jid: _rank(states[jid]))  # stable: newest first within
-    if state is not None:
-        ordered = [jid for jid in ordered if states[jid] == state]
-    jids: Sequence[str] = part.of(ordered)
-    if state is None and beyond:
-        late = {jid: float(score) for jid, score in beyond}
-        at |= late
-        jids = [*jids, *late]
-    queues = {
-        jid: reply[2] for jid, reply in zip(states, replies, strict=True) if reply and reply[2]
-    }
-    due_of = [jid for jid in jids if states.get(jid) == "scheduled" and jid in queues]
-    answers = yield [
-        *fields_of(keys, jids),
-        *(call("zscore", keys.scheduled(queues[jid]), jid) for jid in due_of),
-    ]
-    due = {jid: number(score) for jid, score in zip(due_of, answers[len(jids) :], strict=True)}
+    late = {} if state is not None else {jid: float(score) for jid, score in beyond or ()}
+    everybody = [*at, *late]
+    replies = yield _clue_calls(scope, everybody)
+    clues = dict(zip(everybody, map(clue_of, replies), strict=True))
+    sure = {jid: clues[jid] for jid in at if not clues[jid].is_unsure(scope.now)}
+    unsure = {jid: clues[jid] for jid in at if jid not in sure}
+    # Those in doubt may end up before any of the others, and push them on, or not be there at all.
+    spare = list(unsure) if state in {None, "running", "stalled"} else []
+    start = max(0, part.offset - len(spare))
+    near = _ordered(_states(sure, {}, scope.now), state)[start : part.offset + part.count]
+    candidates = [*near, *spare, *late]
+    asked = scored({jid: clues[jid] for jid in candidates} | unsure)
+    answers = yield [*fields_of(scope.keys, candidates), *scores_calls(scope.keys, asked)]
+    fields = dict(zip(candidates, answers[: len(candidates)], strict=True))
+    scores = scores_of(asked, answers[len(candidates) :])
+    locks = {jid: scores.get(jid) for jid in unsure}
+    states = _states({jid: clues[jid] for jid in at}, locks, scope.now)
+    ordered = _ordered(states, state)
+    jids = [*part.of(ordered), *late]
+    rows = job_rows(
+        jids, [fields[jid] for jid in jids], scope.now, at=at | late, due=scores, locks=scores
+    )
     return StateListing(
-        rows=job_rows(jids, answers[: len(jids)], scope.now, at=at, due=due),
+        rows=rows,
         total=members if state is None else len(ordered),
         offset=part.offset,
         states=dict(Counter(states.values())),
@@ -139,9 +160,24 @@ def _by_state(scope: Scope, key: str, part: Slice, state: str | None) -> Read[St
     )
 
 
-def _state(reply: Sequence[str | None], now: float) -> str:
-    state, expires, _ = reply
-    return state_now(state or "", expires=number(expires) or None, due=None, now=now)
+def _clue_calls(scope: Scope, jids: Sequence[str]) -> list[Call]:
+    return [call("hmget", scope.keys.job(jid), CLUES) for jid in jids]
+
+
+def _states(
+    clues: Mapping[str, Clue], locks: Mapping[str, float | None], now: float
+) -> dict[str, str]:
+    """Give the state of each job; a scheduled one is that until its row is read."""
+    return {
+        jid: clue.state_now(due=None, lock=locks.get(jid), now=now) for jid, clue in clues.items()
+    }
+
+
+def _ordered(states: Mapping[str, str], state: str | None) -> list[str]:
+    """Put jobs in the order of their states, or choose those in one; newest first within."""
+    if state is not None:
+        return [jid for jid, found in states.items() if found == state]
+    return sorted(states, key=lambda jid: _rank(states[jid]))
 
 
 def _rank(state: str) -> int:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from qless_core.options import as_number, as_whole
 from qless_core.reads.plan import Call, Read, Scope, Slice, call, read
 from qless_core.reads.rows import (
     RECURRING_FIELDS,
@@ -14,9 +15,7 @@ from qless_core.reads.rows import (
     RecurringRow,
     fields_of,
     job_rows,
-    number,
     recurring_row,
-    whole,
 )
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def queue_counts(
     rows = [
         replace(
             _summary(name, each, paused or ()),
-            next_since=number(next(times)) if jid is not None else None,
+            next_since=as_number(next(times)) if jid is not None else None,
         )
         for name, each, jid in zip(counted, by_queue, next_jids, strict=True)
     ]
@@ -223,7 +222,8 @@ def queue_jobs(
         *fields_of(scope.keys, at),
         *(call("scard", scope.keys.dependencies(jid)) for jid in asked),
     ]
-    rows = job_rows(list(at), replies[: len(at)], scope.now, at=at)
+    # The score is the end of the lock for what runs, and for scheduled jobs when they are due.
+    rows = job_rows(list(at), replies[: len(at)], scope.now, at=at, locks=at, due=at)
     if asked:
         counts = replies[len(at) :]
         rows = tuple(
@@ -317,7 +317,7 @@ def _summary(name: str, replies: Sequence[object], paused: Sequence[str]) -> Que
 
 def _at_least_0(stored: object) -> int:
     # Clients in the field take back failures of other queues, and so get below 0.
-    return max(0, whole(stored) or 0)
+    return max(0, as_whole(stored) or 0)
 
 
 #: What queues can be ordered by, each with the key that puts the most first.

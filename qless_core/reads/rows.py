@@ -6,12 +6,14 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from qless_core.reads.plan import Call, call
+from qless_core.options import as_number, as_whole
+from qless_core.reads.plan import Call, Read, call
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from qless_core.keys import Keys
+    from qless_core.reads.plan import Scope
 
 T = TypeVar("T")
 
@@ -28,7 +30,11 @@ FIELDS = (
     "time",
     "failure",
     "spawned_from_jid",
+    "grace",
 )
+
+#: The fields that `clue_of` reads.
+CLUES = ("state", "queue", "expires", "grace")
 
 RECURRING_FIELDS = (
     "klass",
@@ -53,7 +59,7 @@ class JobRow:
     klass: str
     queue: str
     #: As a pop would find it: a running job whose lock is past is `stalled`, a scheduled one
-    #: that is due is `waiting`. Empty when the job is gone.
+    #: that is due is `waiting`. Empty when the job is gone. Within its grace a job is `running`.
     state: str
     worker: str
     priority: int
@@ -63,7 +69,7 @@ class JobRow:
     remaining: int | None
     #: When it was last put, popped or completed.
     time: float | None
-    #: When its lock ends.
+    #: When its lock ends; where its worker was warned, when its grace does.
     expires: float | None
     failure_group: str
     #: The beginning of the message, at most `MESSAGE_HEAD` characters.
@@ -76,6 +82,10 @@ class JobRow:
     gone: bool = False
     #: For how many other jobs it waits; None where the list does not ask.
     waits_for: int | None = None
+    #: Its worker was warned that the lock ran out: the next time a pop hands the job on.
+    warned: bool = False
+    #: The lock ran out, and the worker that was warned may finish until `expires`.
+    in_grace: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +121,24 @@ def fields_of(keys: Keys, jids: Iterable[str]) -> list[Call]:
     return [call("hmget", keys.job(jid), FIELDS) for jid in jids]
 
 
+def listed(
+    scope: Scope, jids: Sequence[str], *, at: Mapping[str, float] | None = None
+) -> Read[tuple[JobRow, ...]]:
+    """Read rows in two batches: their fields, then the scores that say which state they are in.
+
+    Args:
+        scope: given by `run`.
+        jids: the jobs, in order.
+        at: the number each is listed by.
+
+    """
+    replies = yield fields_of(scope.keys, jids)
+    clues = {jid: _clue(reply) for jid, reply in zip(jids, replies, strict=True)}
+    asked = scored(clues)
+    scores = scores_of(asked, (yield scores_calls(scope.keys, asked)))
+    return job_rows(jids, replies, scope.now, at=at, due=scores, locks=scores)
+
+
 def job_rows(
     jids: Sequence[str],
     replies: Sequence[Sequence[str | None] | None],
@@ -118,6 +146,7 @@ def job_rows(
     *,
     at: Mapping[str, float] | None = None,
     due: Mapping[str, float | None] | None = None,
+    locks: Mapping[str, float | None] | None = None,
 ) -> tuple[JobRow, ...]:
     """Make rows of the replies to `fields_of`.
 
@@ -127,40 +156,115 @@ def job_rows(
         now: epoch seconds.
         at: the number each is listed by.
         due: when scheduled jobs are due.
+        locks: when the locks of running jobs end, by the set of locks: a grace period moves that
+            alone. Where it does not tell, what the job itself says.
 
     """
-    times = at or {}
+    times, dues, ends = at or {}, due or {}, locks or {}
     return tuple(
         replace(
-            _job_row(jid, reply or [None] * len(FIELDS), now, (due or {}).get(jid)),
+            _job_row(jid, reply or [None] * len(FIELDS), now, dues.get(jid), ends.get(jid)),
             at=times.get(jid),
         )
         for jid, reply in zip(jids, replies, strict=True)
     )
 
 
-def _job_row(jid: str, reply: Sequence[str | None], now: float, due: float | None) -> JobRow:
+def _job_row(
+    jid: str, reply: Sequence[str | None], now: float, due: float | None, lock: float | None
+) -> JobRow:
     found = dict(zip(FIELDS, reply, strict=True))
     failure = failure_of(found["failure"])
-    expires = number(found["expires"]) or None
+    clue = _clue(reply)
+    expires = clue.ends(lock)
+    state = clue.state_now(due=due, lock=lock, now=now)
+    warned = clue.warned and clue.state == "running"
     return JobRow(
         jid=jid,
         klass=found["klass"] or "",
         queue=found["queue"] or "",
-        state=state_now(found["state"] or "", expires=expires, due=due, now=now),
+        state=state,
         worker=_worker(found, failure),
-        priority=whole(found["priority"]) or 0,
+        priority=as_whole(found["priority"]) or 0,
         tags=tags_of(found["tags"]),
-        retries=whole(found["retries"]),
-        remaining=whole(found["remaining"]),
-        time=number(found["time"]),
+        retries=as_whole(found["retries"]),
+        remaining=as_whole(found["remaining"]),
+        time=as_number(found["time"]),
         expires=expires,
         failure_group=str(failure.get("group") or ""),
         failure_message=str(failure.get("message") or "")[:MESSAGE_HEAD],
-        failed_at=number(failure.get("when")),
+        failed_at=as_number(failure.get("when")),
         spawned_from_jid=found["spawned_from_jid"] or "",
         gone=all(value is None for value in reply),
+        warned=warned,
+        in_grace=warned and state == "running" and clue.is_late(now),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Clue:
+    """What a job itself says of its state: the stored word, and whether time has changed it."""
+
+    state: str
+    queue: str
+    #: The end of its lock, but for the grace period, which its queue's set of locks alone tells.
+    expires: float | None
+    warned: bool
+
+    def ends(self, lock: float | None) -> float | None:
+        """Give the end of its lock, by its score in the set of locks where there is one."""
+        return lock if self.state == "running" and lock is not None else self.expires
+
+    def is_late(self, now: float) -> bool:
+        """Whether the lock that its worker took or renewed last has run out."""
+        return self.expires is not None and self.expires <= now
+
+    def is_unsure(self, now: float) -> bool:
+        """Whether it takes the score to tell running from stalled."""
+        return self.state == "running" and self.warned and self.is_late(now)
+
+    def state_now(self, *, due: float | None, lock: float | None, now: float) -> str:
+        """Give the state a pop would find, from the one that is stored."""
+        ends = self.ends(lock)
+        if self.state == "running" and ends is not None and ends <= now:
+            return "stalled"
+        if self.state == "scheduled" and due is not None and due <= now:
+            return "waiting"
+        return self.state
+
+
+def clue_of(reply: Sequence[str | None] | None) -> Clue:
+    """Read the reply to a HMGET of `CLUES`."""
+    state, queue, expires, grace = reply or [None] * len(CLUES)
+    return Clue(state or "", queue or "", as_number(expires) or None, as_number(grace) == 1)
+
+
+def _clue(reply: Sequence[str | None] | None) -> Clue:
+    """Read it from the fields of a row."""
+    found = dict(zip(FIELDS, reply or [None] * len(FIELDS), strict=True))
+    return clue_of([found[name] for name in CLUES])
+
+
+def scored(clues: Mapping[str, Clue]) -> dict[str, Clue]:
+    """Choose the jobs whose state depends on a score: running and scheduled ones."""
+    return {
+        jid: clue
+        for jid, clue in clues.items()
+        if clue.queue and clue.state in {"running", "scheduled"}
+    }
+
+
+def scores_calls(keys: Keys, jobs: Mapping[str, Clue]) -> list[Call]:
+    """Ask when the lock of each job that runs ends, and when each scheduled one is due."""
+    return [
+        call("zscore", (keys.locks if clue.state == "running" else keys.scheduled)(clue.queue), jid)
+        for jid, clue in jobs.items()
+    ]
+
+
+def scores_of(jobs: Iterable[str], replies: Sequence[object]) -> dict[str, float | None]:
+    """Read the replies to `scores_calls`, by jid."""
+    return {jid: as_number(score) for jid, score in zip(jobs, replies, strict=True)}
 
 
 def _worker(found: Mapping[str, str | None], failure: Mapping[str, Any]) -> str:
@@ -175,17 +279,17 @@ def recurring_row(
 ) -> RecurringRow:
     """Make a row of a recurring job's `RECURRING_FIELDS`."""
     found = dict(zip(RECURRING_FIELDS, reply, strict=True))
-    interval = number(found["interval"])
+    interval = as_number(found["interval"])
     return RecurringRow(
         jid=jid,
         klass=found["klass"] or "",
         queue=found["queue"] or "",
-        priority=whole(found["priority"]) or 0,
+        priority=as_whole(found["priority"]) or 0,
         tags=tags_of(found["tags"]),
         interval=interval,
-        count=whole(found["count"]) or 0,
-        retries=whole(found["retries"]),
-        backlog=whole(found["backlog"]) or 0,
+        count=as_whole(found["count"]) or 0,
+        retries=as_whole(found["retries"]),
+        backlog=as_whole(found["backlog"]) or 0,
         next_run=next_run,
         owed=owed(next_run, interval, now),
         gone=all(value is None for value in reply),
@@ -197,15 +301,6 @@ def owed(next_run: float | None, interval: float | None, now: float) -> int:
     if next_run is None or not interval or interval <= 0 or next_run > now:
         return 0
     return int((now - next_run) / interval) + 1
-
-
-def state_now(state: str, *, expires: float | None, due: float | None, now: float) -> str:
-    """Give the state a pop would find, from the one that is stored."""
-    if state == "running" and expires is not None and expires <= now:
-        return "stalled"
-    if state == "scheduled" and due is not None and due <= now:
-        return "waiting"
-    return state
 
 
 def tags_of(text: str | None) -> tuple[str, ...]:
@@ -232,18 +327,3 @@ def parse(text: str | None) -> Any:  # noqa: ANN401 - whatever JSON says
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def number(value: object) -> float | None:
-    """Read a number that Redis holds as text: None where it is not a finite one."""
-    try:
-        found = float(value)  # type: ignore[arg-type]  # what is no number raises, and is None
-    except (TypeError, ValueError):
-        return None
-    return found if -1e308 < found < 1e308 else None  # noqa: PLR2004 - refuses inf and nan
-
-
-def whole(value: object) -> int | None:
-    """Read a whole number that Redis holds as text."""
-    found = number(value)
-    return None if found is None else int(found)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from qless_core.options import as_whole
 from qless_core.reads.plan import Read, Scope, attempt, call, read
-from qless_core.reads.rows import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,11 @@ def server(scope: Scope) -> Read[ServerFacts]:  # noqa: ARG001 - every read is g
         speaks=speaks if valkey else "",
         mode=str(told.get("redis_mode") or told.get("server_mode") or ""),
         role=str(told.get("role", "")),
-        uptime_s=whole(told.get("uptime_in_seconds")),
-        memory_bytes=whole(told.get("used_memory")),
-        memory_limit_bytes=whole(told.get("maxmemory")),
+        uptime_s=as_whole(told.get("uptime_in_seconds")),
+        memory_bytes=as_whole(told.get("used_memory")),
+        memory_limit_bytes=as_whole(told.get("maxmemory")),
         eviction=str(told.get("maxmemory_policy", "")),
-        clients=whole(told.get("connected_clients")),
-        keys=whole(keys),
+        clients=as_whole(told.get("connected_clients")),
+        keys=as_whole(keys),
         silence=str(info) if isinstance(info, Exception) else "",
     )

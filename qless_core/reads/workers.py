@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from qless_core.options import as_number, number_of
 from qless_core.reads.plan import Read, Scope, Slice, call, read
-from qless_core.reads.rows import JobRow, Listing, fields_of, job_rows, number
+from qless_core.reads.rows import JobRow, Listing, fields_of, job_rows
 
 #: Jobs of a worker that are looked at to tell which queues it serves.
 _SAMPLE = 5
-
-#: Seconds after which a worker that was not seen counts as gone, unless configured.
-_MAX_WORKER_AGE = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +53,12 @@ def workers(
         call("zrange", keys.workers, 0, -1, withscores=True),
         call("hget", keys.config, "max-worker-age"),
     ]
-    oldest = scope.now - (number(configured) or _MAX_WORKER_AGE)
+    before = scope.now - number_of("max-worker-age", configured)
     wanted = match.casefold()
     ordered = sorted(
         (name, float(seen))
         for name, seen in found or ()
-        if wanted in name.casefold() and not (alive and float(seen) < oldest)
+        if wanted in name.casefold() and not (alive and float(seen) <= before)
     )
     shown = part.of(ordered)
     replies = yield [
@@ -83,7 +81,7 @@ def workers(
             running=replies[3 * index] or 0,
             stalled=replies[3 * index + 1] or 0,
             queues=tuple(sorted({each for _ in samples[index] if (each := next(queues))})),
-            gone=seen < oldest,
+            gone=seen <= before,
         )
         for index, (name, seen) in enumerate(shown)
     )
@@ -105,10 +103,10 @@ def worker(scope: Scope, name: str, part: Slice) -> Read[WorkerDetail]:
     ]
     at = {jid: float(score) for jid, score in found or ()}
     replies = yield fields_of(keys, at)
-    rows = job_rows(list(at), replies, scope.now, at=at)
+    rows = job_rows(list(at), replies, scope.now, at=at, locks=at)
     held, stalled = held or 0, stalled or 0
-    last_seen = number(seen)
-    oldest = scope.now - (number(configured) or _MAX_WORKER_AGE)
+    last_seen = as_number(seen)
+    before = scope.now - number_of("max-worker-age", configured)
     return WorkerDetail(
         summary=WorkerSummary(
             name=name,
@@ -116,7 +114,7 @@ def worker(scope: Scope, name: str, part: Slice) -> Read[WorkerDetail]:
             running=held - stalled,
             stalled=stalled,
             queues=tuple(sorted({row.queue for row in rows if row.queue})),
-            gone=last_seen is not None and last_seen < oldest,
+            gone=last_seen is not None and last_seen <= before,
         ),
         known=last_seen is not None or held > 0,
         jobs=Listing(rows, held, part.offset),

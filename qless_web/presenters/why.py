@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from qless_web.formatting import count
+from qless_web.formatting import count, duration
 from qless_web.presenters.words import Sentence, coming, group, job, past, queue, sentence, worker
 
 if TYPE_CHECKING:
@@ -66,6 +66,13 @@ def _before(found: JobDetail) -> str:
 
 def _running(found: JobDetail, now: float) -> Why:
     row = found.row
+    if row.in_grace:
+        return Why(
+            sentence("The lock of worker ", worker(row.worker), " ended, and it was warned; it may "
+                     "finish until its grace period ends ", coming(row.expires), ", then the next "
+                     "pop of ", queue(row.queue), f" {_NEXT}."),
+            "warning",
+        )  # fmt: skip
     held = sentence("Worker ", worker(row.worker), " runs it; its lock ends ", coming(row.expires))
     if _silent(found, now):
         return Why(
@@ -86,6 +93,10 @@ def _scheduled(found: JobDetail, _now: float) -> Why:
     return Why(sentence("Scheduled: a pop takes it when it is due, ", coming(found.due), "."))
 
 
+#: What a pop does with a job whose worker let it go.
+_NEXT = "gives it to another worker, or fails it when no retry is left"
+
+
 def _stalled(found: JobDetail, _now: float) -> Why:
     row = found.row
     if row.expires is None:
@@ -94,10 +105,15 @@ def _stalled(found: JobDetail, _now: float) -> Why:
                      queue(row.queue), "."),
             "warning",
         )  # fmt: skip
+    ended = "The lock of worker "
+    next_pop = _NEXT
+    if not row.warned and found.grace_s > 0:
+        next_pop = f"warns that worker and gives it {duration(found.grace_s)} to finish"
+    elif row.warned:
+        ended = "The grace period of worker "
     return Why(
-        sentence("The lock of worker ", worker(row.worker), " ended ", past(row.expires),
-                 "; the next pop of ", queue(row.queue), " gives it to another worker, or fails it "
-                 "when no retry is left."),
+        sentence(ended, worker(row.worker), " ended ", past(row.expires),
+                 "; the next pop of ", queue(row.queue), f" {next_pop}."),
         "warning",
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ JOB = JobDetail(
     row=ROW, data="{}", data_bytes=2, failure={}, history=(), history_trimmed=False,
     dependencies=(), dependencies_total=0, dependents=(), dependents_total=0, tracked_since=None,
     due=None, ahead=None, paused=False, worker_seen=None, any_worker_seen=None, running=0,
-    max_running=0, kept_s=0, queues=(),
+    max_running=0, kept_s=0, grace_s=10, queues=(),
 )  # fmt: skip
 
 

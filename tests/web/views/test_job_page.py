@@ -172,6 +172,44 @@ def test_a_running_job_can_be_timed_out(client, clock, see):
     assert see("/jobs/j").one("span", class_="badge").text == "stalled"
 
 
+def test_a_job_whose_lock_ran_out_says_what_the_next_pop_does(client, clock, see):
+    put(client)
+    client.queues["mail"].pop()
+    clock.advance(61)
+
+    assert why(see("/jobs/j")).endswith(
+        "the next pop of mail warns that worker and gives it 10 s to finish."
+    )
+    assert see("/queues/mail/stalled").row_ids == ["job-j"]
+
+    client.queues["mail"].pop()
+    page = see("/jobs/j")
+    assert page.one("span", class_="badge").text == "running"
+    assert why(page) == (
+        "The lock of worker worker-1 ended, and it was warned; it may finish until its grace period"
+        " ends in 10 s , then the next pop of mail gives it to another worker, or fails it when no"
+        " retry is left."
+    )
+    assert see("/queues/mail/running").row_ids == ["job-j"]
+
+    clock.advance(11)
+    page = see("/jobs/j")
+    assert page.one("span", class_="badge").text == "stalled"
+    assert why(page) == (
+        "The grace period of worker worker-1 ended 1 s ago ; the next pop of mail gives it to"
+        " another worker, or fails it when no retry is left."
+    )
+
+
+def test_without_a_grace_period_the_next_pop_hands_the_job_on(client, clock, see):
+    client.config["grace-period"] = 0
+    put(client)
+    client.queues["mail"].pop()
+    clock.advance(61)
+
+    assert "the next pop of mail gives it to another worker" in why(see("/jobs/j"))
+
+
 def test_a_job_that_was_timed_out_by_hand_waits_first_in_line(client, see):
     put(client)
     client.queues["mail"].pop()
