@@ -151,6 +151,9 @@ end
 -- The most that one unfail moves, so that it holds the server for milliseconds only.
 local UNFAIL_CHUNK = 2000
 
+-- The most entries that one unfail drops because their jobs are gone, on its way to others.
+local MOST_GONE = 20000
+
 -- Puts one job back to work, if it is there and failed; answers whether it did.
 local function take_back(now, jid, queue)
   local known = call('hmget', Key.job(jid), 'state', 'queue', 'failure', 'priority', 'retries',
@@ -182,7 +185,7 @@ Commands['unfail'] = function(now, arg)
   Check.memory()
   local moved = 0
   local looked_at = 0
-  while moved < count and looked_at < UNFAIL_CHUNK do
+  while moved < count and looked_at - moved < MOST_GONE do
     local wanted = count - moved
     local jids = call('lrange', key, -wanted, -1)
     if #jids == 0 then

@@ -82,6 +82,17 @@ def test_unfail_moves_a_bounded_number(lua, redis):
     assert lua("unfail", 3, "q", "g", 100_000) == 0
 
 
+def test_unfail_passes_over_a_bounded_number_of_jobs_that_are_gone(lua, redis):
+    fail(lua, 1, "j")
+    redis.rpush("ql:f:g", *[f"gone-{number}" for number in range(50_000)])
+
+    assert lua("unfail", 2, "q", "g", 2000) == 0
+    assert redis.llen("ql:f:g") == 30_001
+    lua("unfail", 3, "q", "g", 2000)
+    assert lua("unfail", 4, "q", "g", 2000) == 1
+    assert redis.exists("ql:f:g") == 0
+
+
 def test_unfail_keeps_the_priority(lua):
     lua.put(1, "j", "priority", 4)
     lua.pop(2)
