@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING
 from flask import jsonify, request
 from werkzeug.exceptions import HTTPException, InternalServerError
 
-from qless_core.errors import (
-    BadArgument,
-    JobError,
-    JobNotFound,
-    QlessError,
-    RecurringJobNotFound,
-    RedisUnavailable,
-)
+from qless_core.errors import QlessError, RedisUnavailable
+from qless_web import statuses
 from qless_web.console import current
 from qless_web.presenters import problems
 from qless_web.rendering import render, render_without_redis
@@ -26,16 +20,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("qless.web")
 
-#: Which status tells a core error; the first class that fits counts.
-STATUSES: tuple[tuple[type[QlessError], int], ...] = (
-    (RedisUnavailable, 503),
-    (JobNotFound, 404),
-    (RecurringJobNotFound, 404),
-    (BadArgument, 400),
-    (JobError, 409),
-    (QlessError, 500),
-)
-
 
 def install(app: Flask) -> None:
     """Answer every error."""
@@ -43,14 +27,9 @@ def install(app: Flask) -> None:
     app.register_error_handler(HTTPException, http_error)
 
 
-def status_of(error: QlessError) -> int:
-    """Give the HTTP status of a core error."""
-    return next(status for kind, status in STATUSES if isinstance(error, kind))
-
-
 def core_error(error: QlessError) -> Response:
     """Answer an error of the queue."""
-    status = status_of(error)
+    status = statuses.of_error(error)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         return _redis_down(str(error))
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:

@@ -6,6 +6,7 @@ A family declares its actions with `@action`; each gets one address: GET asks, P
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, request
@@ -14,12 +15,11 @@ from werkzeug.exceptions import Forbidden
 from qless_core.errors import (
     BadArgument,
     JobError,
-    JobNotFound,
     QlessError,
     RecurringJobNotFound,
     RedisUnavailable,
 )
-from qless_web import audit, htmx
+from qless_web import audit, htmx, statuses
 from qless_web.actions import answering
 from qless_web.actions.form import Form
 from qless_web.actions.outcome import Outcome
@@ -217,9 +217,9 @@ def _must_agree(form: Form, *, refused: bool) -> None:
 
 
 def _failed(error: QlessError) -> Outcome:
-    if isinstance(error, JobNotFound | RecurringJobNotFound):
-        return Outcome(text=f"{error}; nothing was done.", tone="warning", status=404)
-    status = 400 if isinstance(error, BadArgument) else 409
+    status = statuses.of_error(error)
+    if status == HTTPStatus.NOT_FOUND:
+        return Outcome(text=f"{error}; nothing was done.", tone="warning", status=status)
     return Outcome(text=f"Nothing was done. {error}", tone="error", status=status)
 
 

@@ -12,10 +12,11 @@ from qless_core.errors import (
     RecurringJobNotFound,
 )
 from qless_core.records import Involved
+from qless_web import statuses
 from qless_web.actions import targets
 from qless_web.actions.action import action
 from qless_web.actions.form import bare_lines
-from qless_web.actions.outcome import Outcome, emptied, status_of
+from qless_web.actions.outcome import Outcome, emptied
 from qless_web.console import current
 from qless_web.formatting import short_jid
 from qless_web.presenters import ask, ask_jobs
@@ -60,7 +61,7 @@ def _one(jid: str, report: Report, done: str) -> Outcome:
     if reason == "gone":
         raise JobNotFound(jid)
     text = f"Nothing was done to {short_jid(jid)}: {words.why(reason)}."
-    status = status_of(report.left)
+    status = statuses.of_reasons(report.left.values())
     return Outcome(text=text, tone="warning", status=status, left=report.left)
 
 

@@ -14,10 +14,10 @@ from flask import jsonify, make_response, redirect, request, url_for
 from werkzeug.exceptions import BadRequest, Forbidden
 
 from qless_core import wire
-from qless_core.errors import BadArgument, JobError, JobNotFound, QlessError, RedisUnavailable
+from qless_core.errors import JobNotFound, QlessError, RedisUnavailable
+from qless_web import statuses
 from qless_web.actions.action import ACTIONS, blueprint
 from qless_web.actions.form import Form
-from qless_web.actions.outcome import status_of
 from qless_web.console import current
 from qless_web.presenters import ask_words as words
 from qless_web.rendering import set_flash
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from flask import Response
+    from werkzeug.exceptions import HTTPException
 
     from qless_web.actions.outcome import Outcome
 
@@ -47,14 +48,8 @@ def _original(
         def serve() -> Response:
             try:
                 return answer(body_of())
-            except BadRequest as error:
-                return _answer({"error": error.description}, 400)
-            except Forbidden as error:
-                return _answer({"error": error.description}, 403)
-            except RedisUnavailable as error:
-                return _answer({"error": f"Redis cannot be reached: {error}"}, 503)
-            except QlessError as error:
-                return _answer({"error": str(error)}, _status(error))
+            except (QlessError, BadRequest, Forbidden) as error:
+                return _answer({"error": _sentence(error)}, _status(error))
 
         name = f"original_{address.strip('/')}"
         blueprint.add_url_rule(address, name, serve, methods=["POST"], strict_slashes=False)
@@ -63,12 +58,14 @@ def _original(
     return declare
 
 
-def _status(error: QlessError) -> int:
-    if isinstance(error, JobNotFound):
-        return 404
-    if isinstance(error, JobError):
-        return 409
-    return 400 if isinstance(error, BadArgument) else 500
+def _status(error: QlessError | HTTPException) -> int:
+    return statuses.of_error(error) if isinstance(error, QlessError) else error.code or 500
+
+
+def _sentence(error: QlessError | HTTPException) -> str:
+    if isinstance(error, RedisUnavailable):
+        return f"Redis cannot be reached: {error}"
+    return str(error) if isinstance(error, QlessError) else error.description or ""
 
 
 def _answer(body: Any, status: int = 200) -> Response:  # noqa: ANN401 - any JSON
@@ -165,22 +162,17 @@ def _each(
     """
     done: dict[str, Outcome] = {}
     left: dict[str, str] = {}
-    statuses = set()
+    met = set()
     for jid in jids:
         try:
             done[jid] = act(jid)
         except RedisUnavailable:
             raise
         except (QlessError, BadRequest) as error:
-            bad = isinstance(error, BadRequest)
             left[jid] = words.why("gone") if isinstance(error, JobNotFound) else _sentence(error)
-            statuses.add(400 if bad else _status(error))  # type: ignore[arg-type]  # else a QlessError
-    status = 200 if done or not left else (statuses.pop() if len(statuses) == 1 else 409)
+            met.add(_status(error))
+    status = 200 if done or not left else (met.pop() if len(met) == 1 else 409)
     return done, left, status
-
-
-def _sentence(error: QlessError | BadRequest) -> str:
-    return str(error.description if isinstance(error, BadRequest) else error)
 
 
 def _with_left(body: dict[str, Any], left: dict[str, str]) -> dict[str, Any]:
@@ -336,7 +328,7 @@ def cancel(body: Any) -> Response:  # noqa: ANN401 - any JSON
             _perform("cancel_job", jid=jid)
             done.append(jid)
             del left[jid]
-    status = 200 if done else status_of(left)
+    status = 200 if done else statuses.of_reasons(left.values())
     return _answer(_with_left({"canceled": done}, _why(left)), status)
 
 

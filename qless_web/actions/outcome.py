@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from qless_web import statuses
 from qless_web.presenters import ask_words as words
 from qless_web.presenters.page import Flash, Link
 
@@ -72,7 +73,7 @@ def about(done: str, report: Report) -> Outcome:
     return Outcome(
         text=" ".join(parts),
         tone="done" if not report.left else "warning",
-        status=200 if report.done or not report.left else status_of(report.left),
+        status=200 if report.done or not report.left else statuses.of_reasons(report.left.values()),
         done=report.done,
         left=report.left,
         gone=emptied(report),
@@ -83,8 +84,3 @@ def emptied(report: Report) -> tuple[tuple[Link, Link], ...]:
     """Give the pages of the groups that have no failure left."""
     home = Link("failures.index")
     return tuple((Link("failures.group", {"group": group}), home) for group in report.emptied)
-
-
-def status_of(left: Mapping[str, str]) -> int:
-    """Give the HTTP status of an action that did nothing: all have gone, or are in its way."""
-    return 404 if all(reason == "gone" for reason in left.values()) else 409
