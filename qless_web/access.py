@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
+
+#: What an action needs: `destroy` where something goes for good, `operate` for every other one.
+Permission = Literal["operate", "destroy"]
 
 
 class Access(Protocol):
     """What the console asks of whoever decides."""
 
-    def refusal(self, action: str) -> str:
-        """Say why an action is not allowed here, in a few words; "" when it is."""
+    def refusal(self, permission: Permission) -> str:
+        """Say why a permission is not given here, in a few words; "" when it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anyone:
     """Everybody who reaches the console may do everything."""
 
-    def refusal(self, action: str) -> str:  # noqa: ARG002 - the same for every action
-        """Allow it."""
+    def refusal(self, permission: Permission) -> str:  # noqa: ARG002 - the same for each
+        """Give it."""
         return ""
 
 
@@ -28,6 +31,6 @@ class ReadOnly:
 
     reason: str = "this console is read-only"
 
-    def refusal(self, action: str) -> str:  # noqa: ARG002 - the same for every action
+    def refusal(self, permission: Permission) -> str:  # noqa: ARG002 - the same for each
         """Give the reason."""
         return self.reason

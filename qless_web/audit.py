@@ -4,47 +4,79 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from flask import request
+
+from qless_core.errors import QlessError
+from qless_web.console import current
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 log = logging.getLogger("qless.audit")
 
 
-def record(  # noqa: PLR0913 - one record has these fields
-    *,
-    action: str,
-    user: str | None,
-    source: str | None,
-    on: Mapping[str, str],
-    outcome: str,
-    counts: Mapping[str, int],
-    took_ms: float,
-    why: str = "",
-) -> None:
-    """Write one line of JSON to the logger `qless.audit`.
+@dataclass(slots=True)
+class Record:
+    """What became of one change; written when all is known.
 
-    Args:
+    Attributes:
         action: the name of the action.
-        user: who asked, where something in front of the console says so.
-        source: the address that the request came from.
         on: what it was done to, as `{"queue": "mail"}`.
-        outcome: `done`, `refused` (not allowed) or `failed`.
+        outcome: `done`, `refused` (not allowed), `asked` (what would be done was not what had been
+            shown, so the question was asked anew) or `failed`, as long as nothing better is known.
         counts: how many jobs were done and how many left out, by reason.
-        took_ms: milliseconds from the request to the answer of Redis.
         why: what a refusal or an error said.
 
     """
+
+    action: str
+    on: Mapping[str, str]
+    outcome: Literal["done", "refused", "asked", "failed"] = "failed"
+    counts: Mapping[str, int] = field(default_factory=dict)
+    why: str = ""
+
+
+@contextmanager
+def recorded(action: str, on: Mapping[str, str]) -> Iterator[Record]:
+    """Record what is done within, whatever becomes of it.
+
+    Who asked is what something in front of the console says (`REMOTE_USER`), and the address that
+    the request came from.
+
+    Args:
+        action: its name.
+        on: what it is done to.
+
+    Returns:
+        The record, to be filled in; an error of the queue is filled in here.
+
+    """
+    clock = current().client.clock
+    record, began = Record(action, on), clock.monotonic()
+    try:
+        yield record
+    except QlessError as error:
+        record.why = str(error)
+        raise
+    finally:
+        _write(record, (clock.monotonic() - began) * 1000)
+
+
+def _write(record: Record, took_ms: float) -> None:
+    """Write one line of JSON to the logger `qless.audit`."""
     line: dict[str, object] = {
-        "action": action,
-        "user": user,
-        "from": source,
-        "on": dict(on),
-        "outcome": outcome,
-        "counts": dict(counts),
+        "action": record.action,
+        "user": request.remote_user,
+        "from": request.remote_addr,
+        "on": dict(record.on),
+        "outcome": record.outcome,
+        "counts": dict(record.counts),
         "took_ms": round(took_ms, 1),
     }
-    if why:
-        line["why"] = why
+    if record.why:
+        line["why"] = record.why
     log.info("%s", json.dumps(line, ensure_ascii=True))

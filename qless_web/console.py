@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qless_core.client import Client
     from qless_core.reads import Plan
     from qless_core.reads.frame import FrameCounts
-    from qless_web.access import Access
+    from qless_web.access import Access, Permission
     from qless_web.live.hub import Hub
     from qless_web.settings import Settings
 
@@ -92,9 +92,9 @@ class Current:
             self._run(())
         return cast("FrameCounts", self._counts)
 
-    def refusal(self, action: str) -> str:
-        """Say why an action is not allowed here; "" when it is."""
-        return self.console.access.refusal(action) or self.console.rights.reason
+    def refusal(self, permission: Permission) -> str:
+        """Say why a permission is not given here; "" when it is."""
+        return self.console.access.refusal(permission) or self.console.rights.reason
 
     @overload
     def read(self, one: Plan[A], /) -> A: ...

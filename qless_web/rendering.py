@@ -58,7 +58,7 @@ class NameConverter(BaseConverter):
 def render(page: Page, status: int = 200) -> Response:
     """Answer with a page: whole, or for htmx its content alone."""
     here = current()
-    return _answer(page, here.counts, here.refusal(""), status)
+    return _answer(page, here.counts, here.refusal("operate"), status)
 
 
 def render_without_redis(page: Page, status: int) -> Response:

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Blueprint, request
 from werkzeug.exceptions import Forbidden
 
-from qless_core.errors import (
-    BadArgument,
-    JobError,
-    QlessError,
-    RecurringJobNotFound,
-    RedisUnavailable,
-)
+from qless_core.errors import QlessError
 from qless_web import audit, htmx, statuses
 from qless_web.actions import answering
 from qless_web.actions.form import Form
@@ -32,6 +26,7 @@ if TYPE_CHECKING:
 
     from flask import Response
 
+    from qless_web.access import Permission
     from qless_web.presenters.ask import AskPage, Subject
 
 blueprint = Blueprint("act", __name__)
@@ -58,6 +53,7 @@ class Action:
     Attributes:
         name: its endpoint, below `act.`, and its name in the audit.
         rule: its address.
+        permission: what its user must be allowed.
         run: does it: takes the form and the names of the address, calls the core.
         ask: makes the question, from the same.
         subject: what it is about, from the names of the address.
@@ -67,77 +63,76 @@ class Action:
 
     name: str
     rule: str
+    permission: Permission
     run: Callable[..., Outcome]
     ask: Callable[..., AskPage]
     subject: Callable[..., Subject]
     confirms: bool
+
+    @property
+    def refusal(self) -> str:
+        """Why it is not allowed here; "" where it is."""
+        here = current()
+        # The counts come with the news whether Redis lets this console write.
+        known = here.counts.read_only or ""
+        return here.refusal(self.permission) or known
 
     def perform(self, form: Form, **path: str) -> Outcome:
         """Do it if it is allowed, and leave a record either way.
 
         Raises:
             Forbidden: it is not allowed here, or to this user.
+            AskAgain: what would be done is not what was shown.
             QlessError: Redis or the queue refused.
 
         """
-        clock = current().client.clock
-        began = clock.monotonic()
-        outcome, counts, why = "failed", {}, ""
+        with audit.recorded(self.name, _on(form, path)) as record:
+            self._allow(record)
+            outcome = self._run(record, form, path)
+            record.outcome = "done" if outcome.status < HTTPStatus.BAD_REQUEST else "failed"
+            record.counts = outcome.counts
+        return outcome
+
+    def _allow(self, record: audit.Record) -> None:
+        record.why = self.refusal
+        if record.why:
+            record.outcome = "refused"
+            raise _forbidden(record.why)
+
+    def _run(self, record: audit.Record, form: Form, path: Mapping[str, str]) -> Outcome:
         try:
-            why = _refusal(self.name)
-            if why:
-                outcome = "refused"
-                raise Forbidden(_forbidden(why))
-            result = self.run(form, **path)
-            outcome, counts = ("failed" if result.status >= 400 else "done"), result.counts  # noqa: PLR2004 - HTTP's errors
-        except (QlessError, AskAgain) as error:
-            why = str(error)
-            outcome = "asked" if isinstance(error, AskAgain) else outcome
+            return self.run(form, **path)
+        except AskAgain as again:
+            record.outcome, record.why = "asked", again.problem
             raise
-        finally:
-            audit.record(
-                action=self.name,
-                user=request.remote_user,
-                source=request.remote_addr,
-                on=_on(form, path),
-                outcome=outcome,
-                counts=counts,
-                took_ms=(clock.monotonic() - began) * 1000,
-                why=why,
-            )
-        return result
 
     def question(self, **path: str) -> Response:
         """Answer GET: ask. The question reads first, so that the counts come along with it."""
         form = Form(dict(request.args.lists()))
         page = self.ask(form, **path)
-        refusal = _refusal(self.name)
+        refusal = self.refusal
         if refusal:
-            raise Forbidden(_forbidden(refusal))
+            raise _forbidden(refusal)
         return self._show(page, form, path)
 
     def act(self, **path: str) -> Response:
         """Answer POST: act, or ask where the user has not said yes."""
         form = Form(dict(request.form.lists()))
         try:
-            try:
-                if self.confirms:
-                    _must_agree(form, refused=bool(_refusal(self.name)))
-                outcome = self.perform(form, **path)
-            except AskAgain as again:
-                page = self.ask(form, **path)
-                return self._show(page, form, path, problem=again.problem, status=422)
-        except Forbidden as error:
-            if not htmx.is_partial():
-                raise
-            outcome = Outcome(text=error.description or "", tone="error", status=403)
-        except (JobError, RecurringJobNotFound, BadArgument) as error:
-            outcome = _failed(error)
-        except RedisUnavailable as error:
-            if not htmx.is_partial():
-                raise
-            text = f"Redis cannot be reached, so it is not known whether it was done: {error}"
-            outcome = Outcome(text=text, tone="error", status=503)
+            return self._act_or_ask(form, path)
+        except (Forbidden, QlessError) as error:
+            return self._tell(_not_done(error), form, path)
+
+    def _act_or_ask(self, form: Form, path: Mapping[str, str]) -> Response:
+        try:
+            if self.confirms and not self.refusal:
+                _must_agree(form)
+            return self._tell(self.perform(form, **path), form, path)
+        except AskAgain as again:
+            page = self.ask(form, **path)
+            return self._show(page, form, path, problem=again.problem, status=422)
+
+    def _tell(self, outcome: Outcome, form: Form, path: Mapping[str, str]) -> Response:
         return answering.answer(outcome, form.get("return_to"), self.subject(**path).link)
 
     def _show(
@@ -157,6 +152,7 @@ def action(
     name: str,
     rule: str,
     *,
+    permission: Permission,
     subject: Callable[..., Subject],
     ask: Callable[..., AskPage],
     confirms: bool = False,
@@ -166,6 +162,7 @@ def action(
     Args:
         name: what it is called, in the imperative: `pause_queue`.
         rule: its address.
+        permission: what its user must be allowed.
         subject: what it is about, from the names of the address.
         ask: makes its question, from the form and the names of the address.
         confirms: whether it acts only after its question was answered.
@@ -173,7 +170,7 @@ def action(
     """
 
     def declare(run: Callable[..., Outcome]) -> Action:
-        made = Action(name, rule, run, ask, subject, confirms)
+        made = Action(name, rule, permission, run, ask, subject, confirms)
         ACTIONS[name] = made
         blueprint.add_url_rule(rule, name, _dispatch(made), methods=["GET", "POST"])
         return made
@@ -188,26 +185,17 @@ def _dispatch(made: Action) -> Callable[..., Response]:
     return serve
 
 
-def _forbidden(why: str) -> str:
-    return f"Nothing was changed: {why}."
+def _forbidden(why: str) -> Forbidden:
+    return Forbidden(f"Nothing was changed: {why}.")
 
 
-def _refusal(name: str) -> str:
-    here = current()
-    # The counts come with the news whether Redis lets this console write.
-    known = here.counts.read_only or ""
-    return here.refusal(name) or known
-
-
-def _must_agree(form: Form, *, refused: bool) -> None:
+def _must_agree(form: Form) -> None:
     """Go on only when the number that was shown came back.
 
     Raises:
         AskAgain: it did not, or it is so high that it must be typed and was not.
 
     """
-    if refused:
-        return  # `perform` says so
     expected = form.whole("expected")
     if expected is None or expected < 1:
         raise AskAgain
@@ -216,11 +204,28 @@ def _must_agree(form: Form, *, refused: bool) -> None:
         raise AskAgain(problem)
 
 
-def _failed(error: QlessError) -> Outcome:
-    status = statuses.of_error(error)
-    if status == HTTPStatus.NOT_FOUND:
-        return Outcome(text=f"{error}; nothing was done.", tone="warning", status=status)
-    return Outcome(text=f"Nothing was done. {error}", tone="error", status=status)
+def _not_done(error: Forbidden | QlessError) -> Outcome:
+    """Tell of what stood in the way.
+
+    Raises:
+        Forbidden: the error itself; as a page of its own it has more to say.
+        QlessError: the same.
+
+    """
+    if isinstance(error, Forbidden):
+        text, status = error.description or "", 403
+    else:
+        text, status = f"Nothing was done. {error}", statuses.of_error(error)
+    match status:
+        case 500:
+            raise error
+        case 403 | 503 if not htmx.is_partial():
+            raise error
+        case 404:
+            return Outcome(text=f"{error}; nothing was done.", tone="warning", status=404)
+        case 503:
+            text = f"Redis cannot be reached, so it is not known whether it was done: {error}"
+    return Outcome(text=text, tone="error", status=status)
 
 
 def _on(form: Form, path: Mapping[str, str]) -> dict[str, str]:

@@ -61,6 +61,7 @@ def _ask_retry(_form: Form, group: str) -> AskPage:
 @action(
     "retry_group",
     "/failed/<name:group>/retry",
+    permission="operate",
     subject=ask.of_group,
     ask=_ask_retry,
     confirms=True,
@@ -81,6 +82,7 @@ def _ask_move(_form: Form, group: str) -> AskPage:
 @action(
     "move_group",
     "/failed/<name:group>/move",
+    permission="operate",
     subject=ask.of_group,
     ask=_ask_move,
     confirms=True,
@@ -103,6 +105,7 @@ def _ask_cancel(_form: Form, group: str) -> AskPage:
 @action(
     "cancel_group",
     "/failed/<name:group>/cancel",
+    permission="destroy",
     subject=ask.of_group,
     ask=_ask_cancel,
     confirms=True,
@@ -122,7 +125,14 @@ def _ask_unfail_all(_form: Form) -> AskPage:
     return ask_failures.unfail_all(found, here.now)
 
 
-@action("unfail_all", "/unfail", subject=ask.of_failures, ask=_ask_unfail_all, confirms=True)
+@action(
+    "unfail_all",
+    "/unfail",
+    permission="operate",
+    subject=ask.of_failures,
+    ask=_ask_unfail_all,
+    confirms=True,
+)
 def unfail_all(form: Form) -> Outcome:
     """Put everything that failed back to work, each job in its own queue."""
     report, finished = chunks.as_far_as_time_allows(_every_group(form), patient=form.patient)

@@ -82,7 +82,9 @@ def _ask_retry(_form: Form, jid: str) -> AskPage:
     )
 
 
-@action("retry_job", "/jobs/<name:jid>/retry", subject=ask.of_job, ask=_ask_retry)
+@action(
+    "retry_job", "/jobs/<name:jid>/retry", permission="operate", subject=ask.of_job, ask=_ask_retry
+)
 def retry_job(_form: Form, jid: str) -> Outcome:
     """Put a failed or scheduled job back to work in its own queue, now."""
     report = current().client.commands.bulk_move("", "", [(jid, RETRIED_FROM)])
@@ -102,7 +104,14 @@ def _ask_cancel(_form: Form, jid: str) -> AskPage:
     return ask_jobs.cancel(closure, jid)
 
 
-@action("cancel_job", "/jobs/<name:jid>/cancel", subject=ask.of_job, ask=_ask_cancel, confirms=True)
+@action(
+    "cancel_job",
+    "/jobs/<name:jid>/cancel",
+    permission="destroy",
+    subject=ask.of_job,
+    ask=_ask_cancel,
+    confirms=True,
+)
 def cancel_job(form: Form, jid: str) -> Outcome:
     """Remove a job for good, with those that wait for it where they were shown."""
     commands = current().client.commands
@@ -137,7 +146,9 @@ def _ask_move(_form: Form, jid: str) -> AskPage:
     return ask_jobs.move(targets.seen(jid, row), jid, queues)
 
 
-@action("move_job", "/jobs/<name:jid>/move", subject=ask.of_job, ask=_ask_move)
+@action(
+    "move_job", "/jobs/<name:jid>/move", permission="operate", subject=ask.of_job, ask=_ask_move
+)
 def move_job(form: Form, jid: str) -> Outcome:
     """Put a job into another queue; a running one only where it was shown running."""
     queue = form.text("queue", "where the job is to go")
@@ -165,7 +176,13 @@ def _ask_priority(_form: Form, jid: str) -> AskPage:
     return ask_jobs.priority(targets.seen(jid, row), jid, row.priority if row else 0)
 
 
-@action("set_priority", "/jobs/<name:jid>/priority", subject=ask.of_job, ask=_ask_priority)
+@action(
+    "set_priority",
+    "/jobs/<name:jid>/priority",
+    permission="operate",
+    subject=ask.of_job,
+    ask=_ask_priority,
+)
 def set_priority(form: Form, jid: str) -> Outcome:
     """Change the priority of a job, or of those that a recurring job makes."""
     wanted = form.priority()
@@ -186,7 +203,7 @@ def _ask_tag(_form: Form, jid: str) -> AskPage:
     return ask_jobs.tag(targets.look(jid), jid)
 
 
-@action("add_tag", "/jobs/<name:jid>/tag", subject=ask.of_job, ask=_ask_tag)
+@action("add_tag", "/jobs/<name:jid>/tag", permission="operate", subject=ask.of_job, ask=_ask_tag)
 def add_tag(form: Form, jid: str) -> Outcome:
     """Add tags to a job, or to those that a recurring job makes."""
     tags = form.tags()
@@ -202,7 +219,9 @@ def _ask_untag(form: Form, jid: str) -> AskPage:
     return ask_jobs.untag(targets.look(jid), jid, form.get("tag"))
 
 
-@action("remove_tag", "/jobs/<name:jid>/untag", subject=ask.of_job, ask=_ask_untag)
+@action(
+    "remove_tag", "/jobs/<name:jid>/untag", permission="operate", subject=ask.of_job, ask=_ask_untag
+)
 def remove_tag(form: Form, jid: str) -> Outcome:
     """Remove tags from a job, or from those that a recurring job makes."""
     tags = form.tags()
@@ -224,7 +243,9 @@ def _ask_track(_form: Form, jid: str) -> AskPage:
     )
 
 
-@action("track_job", "/jobs/<name:jid>/track", subject=ask.of_job, ask=_ask_track)
+@action(
+    "track_job", "/jobs/<name:jid>/track", permission="operate", subject=ask.of_job, ask=_ask_track
+)
 def track_job(_form: Form, jid: str) -> Outcome:
     """Begin to track a job."""
     is_new = current().client.track(jid)
@@ -236,7 +257,13 @@ def _ask_untrack(_form: Form, jid: str) -> AskPage:
     return ask_jobs.simple(short_jid(jid), jid, verb="Untrack", endpoint="act.untrack_job")
 
 
-@action("untrack_job", "/jobs/<name:jid>/untrack", subject=ask.of_job, ask=_ask_untrack)
+@action(
+    "untrack_job",
+    "/jobs/<name:jid>/untrack",
+    permission="operate",
+    subject=ask.of_job,
+    ask=_ask_untrack,
+)
 def untrack_job(_form: Form, jid: str) -> Outcome:
     """Track a job no more, also one that is gone."""
     was = current().client.untrack(jid)
@@ -258,6 +285,7 @@ def _ask_time_out(_form: Form, jid: str) -> AskPage:
 @action(
     "time_out_job",
     "/jobs/<name:jid>/timeout",
+    permission="operate",
     subject=ask.of_job,
     ask=_ask_time_out,
     confirms=True,
@@ -303,6 +331,7 @@ def _ask_undepend(form: Form, jid: str) -> AskPage:
 @action(
     "undepend_job",
     "/jobs/<name:jid>/undepend",
+    permission="operate",
     subject=ask.of_job,
     ask=_ask_undepend,
     confirms=True,

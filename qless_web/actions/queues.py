@@ -23,7 +23,13 @@ def _ask_pause(_form: Form, queue: str) -> AskPage:
     )
 
 
-@action("pause_queue", "/queues/<name:queue>/pause", subject=ask.of_queue, ask=_ask_pause)
+@action(
+    "pause_queue",
+    "/queues/<name:queue>/pause",
+    permission="operate",
+    subject=ask.of_queue,
+    ask=_ask_pause,
+)
 def pause_queue(_form: Form, queue: str) -> Outcome:
     """Let no worker take anything from a queue."""
     current().client.queues[queue].pause()
@@ -39,7 +45,13 @@ def _ask_unpause(_form: Form, queue: str) -> AskPage:
     )
 
 
-@action("unpause_queue", "/queues/<name:queue>/unpause", subject=ask.of_queue, ask=_ask_unpause)
+@action(
+    "unpause_queue",
+    "/queues/<name:queue>/unpause",
+    permission="operate",
+    subject=ask.of_queue,
+    ask=_ask_unpause,
+)
 def unpause_queue(_form: Form, queue: str) -> Outcome:
     """Let workers take jobs from a queue again."""
     current().client.queues[queue].unpause()

@@ -49,7 +49,14 @@ def _ask_retry(form: Form) -> AskPage:
     )
 
 
-@action("retry_jobs", "/ticked/retry", subject=ask.of_ticked, ask=_ask_retry, confirms=True)
+@action(
+    "retry_jobs",
+    "/ticked/retry",
+    permission="operate",
+    subject=ask.of_ticked,
+    ask=_ask_retry,
+    confirms=True,
+)
 def retry_jobs(form: Form) -> Outcome:
     """Put the ticked jobs that are still failed back to work, each in its own queue."""
     jobs = [(jid, "failed") for jid, _ in targets.named(form)]
@@ -76,7 +83,14 @@ def _ask_move(form: Form) -> AskPage:
     )
 
 
-@action("move_jobs", "/ticked/move", subject=ask.of_ticked, ask=_ask_move, confirms=True)
+@action(
+    "move_jobs",
+    "/ticked/move",
+    permission="operate",
+    subject=ask.of_ticked,
+    ask=_ask_move,
+    confirms=True,
+)
 def move_jobs(form: Form) -> Outcome:
     """Put the ticked jobs that are as they were shown to work in one queue."""
     queue = form.text("queue", "where the jobs are to go")
@@ -93,7 +107,14 @@ def _ask_cancel(form: Form) -> AskPage:
     return ask_jobs.cancel_ticked(closure, jids, form.get("group"))
 
 
-@action("cancel_jobs", "/ticked/cancel", subject=ask.of_ticked, ask=_ask_cancel, confirms=True)
+@action(
+    "cancel_jobs",
+    "/ticked/cancel",
+    permission="destroy",
+    subject=ask.of_ticked,
+    ask=_ask_cancel,
+    confirms=True,
+)
 def cancel_jobs(form: Form) -> Outcome:
     """Remove the ticked jobs, and those shown that wait for them, for good."""
     jids = form.all("jids")

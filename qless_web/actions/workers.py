@@ -23,6 +23,7 @@ def _ask_forget(_form: Form, worker: str) -> AskPage:
 @action(
     "forget_worker",
     "/workers/<name:worker>/forget",
+    permission="operate",
     subject=ask.of_worker,
     ask=_ask_forget,
     confirms=True,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from flask import url_for
@@ -12,7 +14,9 @@ from flask import url_for
 import qless_web
 from qless_core.client import Client
 from qless_web import create_app
+from qless_web.access import Permission
 from qless_web.actions.action import ACTIONS
+from qless_web.console import EXTENSION
 from tests.support.html import HTMX, question
 
 ROOT = Path(qless_web.__file__).parents[1]
@@ -127,6 +131,40 @@ def test_it_is_refused_where_redis_lets_this_user_only_read(
         assert "this Redis user may only read" in answer.text
         assert stored() == before
     redis.execute_command("acl", "deluser", "reader")
+
+
+@dataclass
+class Withheld:
+    """Gives every permission but one."""
+
+    permission: str
+
+    def refusal(self, permission):
+        return "you may not" if permission == self.permission else ""
+
+
+@pytest.mark.usefixtures("ready")
+@pytest.mark.parametrize("withheld", get_args(Permission))
+def test_it_needs_one_permission(client, visit, address, action, stored, withheld):
+    app = create_app(client)
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], access=Withheld(withheld))
+    before = stored()
+
+    answer = visit(app).post(address, FIELDS)
+
+    if action.permission == withheld:
+        assert answer.status_code == 403
+        assert "Nothing was changed: you may not." in answer.text
+        assert stored() == before
+    else:
+        assert answer.status_code == 303
+        assert stored() != before
+
+
+def test_what_goes_for_good_needs_a_permission_of_its_own():
+    destroying = {name for name, each in ACTIONS.items() if each.permission == "destroy"}
+
+    assert destroying == {"cancel_job", "cancel_jobs", "cancel_group"}
 
 
 @pytest.mark.usefixtures("ready")
