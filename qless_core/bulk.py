@@ -107,8 +107,8 @@ def _bounds(commands: Commands, group: str, seen: Seen | None) -> tuple[int, flo
 
 
 def _failed_by(commands: Commands, jids: Sequence[str], moment: float) -> list[str]:
-    """Leave out the jobs that failed after a moment."""
+    """Leave out jobs that failed after a moment, or may have: failures tell whole seconds."""
     later = {
-        job.jid for job in commands.multiget(*jids) if job.failure and job.failure.when > moment
+        job.jid for job in commands.multiget(*jids) if job.failure and job.failure.when + 1 > moment
     }
     return [jid for jid in jids if jid not in later]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import socket
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,9 @@ __all__ = ["Client", "masked"]
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Self
+
+#: Assembling the script takes milliseconds; all clients of a namespace share one.
+_script = functools.cache(Script)
 
 
 class Client:
@@ -66,7 +70,7 @@ class Client:
         self.commands = Commands(self._run)
         self.config = Config(self.commands)
         self._worker_name = worker_name
-        self._runner = Runner(self.redis, Script(namespace))
+        self._runner = Runner(self.redis, _script(namespace))
 
     def __repr__(self) -> str:
         return f"<Client {self.safe_url} {self.namespace!r}>"
@@ -159,11 +163,14 @@ class Client:
         return self.commands.track("untrack", jid)
 
     def unfail(self, group: str, queue: str, count: int = 25) -> int:
-        """Put failed jobs, oldest first, back to work in a queue; answers how many."""
-        return self.commands.unfail(queue, group, count)
+        """Do `failures.unfail`, under the name of other clients."""
+        return self.failures.unfail(group, queue, count)
 
     def bulk_cancel(self, jids: Iterable[str]) -> list[str]:
-        """Remove jobs for good, all or none; answers their jids.
+        """Remove jobs for good, all or none; answers their jids, also those that have no job.
+
+        The name is that of other clients. `commands.bulk_cancel` is another thing: it spares jobs
+        that others wait for, and says what it did.
 
         Raises:
             HasDependents: another job, not among these, waits for one of them.
@@ -175,5 +182,5 @@ class Client:
         """Close the connections that are not in use; the next call opens new ones."""
         self.redis.connection_pool.disconnect(inuse_connections=False)
 
-    def _run(self, command: str, *args: str | float) -> Any:  # noqa: ANN401  what Redis answers
+    def _run(self, command: str, *args: str | float) -> Any:  # noqa: ANN401 - what Redis answers
         return self._runner(command, self.clock.stamp(), *args)

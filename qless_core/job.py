@@ -1,6 +1,8 @@
 """A job: a snapshot of what Redis knew of it, and the verbs that change it there.
 
-The snapshot does not follow what others do; `client.jobs[jid]` takes a new one.
+The snapshot does not follow what others do; `client.jobs[jid]` takes a new one. It follows its own
+verbs: what a verb tells is known from then on, and what it changes without telling is read again
+when somebody asks for it.
 """
 
 from __future__ import annotations
@@ -44,9 +46,10 @@ def state_of(stored: str) -> State | str:
 class Job:
     """A job.
 
-    Attributes:
+    Args:
         client: the client that read it; None for a job built for a unit test.
         record: the snapshot, as the script told it.
+        worker: who popped it; the client's worker when not given.
 
     """
 
@@ -55,16 +58,20 @@ class Job:
         self._worker = worker
         self._data = JobData(record.data)
         self._is_settled = False
-        self.record = record
+        self._record = record
+        #: Fields of the record that a verb changed without telling to what.
+        self._unknown: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
-        return f"<Job {self.jid} {self.klass_name} {self.state} in {self.queue_name!r}>"
+        known = self._record
+        state = "changed" if "state" in self._unknown else known.state
+        return f"<Job {known.jid} {known.klass} {state} in {known.queue!r}>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Job) and other.record.jid == self.record.jid
+        return isinstance(other, Job) and other.jid == self.jid
 
     def __hash__(self) -> int:
-        return hash(self.record.jid)
+        return hash(self.jid)
 
     # What it is
 
@@ -82,32 +89,47 @@ class Job:
         return self._client
 
     @property
+    def record(self) -> JobRecord:
+        """The snapshot, as the script told it.
+
+        Raises:
+            JobNotFound: a verb changed something without telling, and now the job is gone.
+
+        """
+        return self._knowing(*self._unknown)
+
+    @property
     def jid(self) -> str:
         """What it is called, unique among all jobs."""
-        return self.record.jid
+        return self._record.jid
 
     @property
     def klass_name(self) -> str:
         """The class that runs it, as `module.Qualname`."""
-        return self.record.klass
+        return self._record.klass
 
     @property
     def queue_name(self) -> str:
         """The queue it is in, or was last in."""
-        return self.record.queue
+        return self._record.queue
 
     @property
     def worker_name(self) -> str:
         """The worker that holds it; "" when none does."""
-        return self.record.worker
+        return self._record.worker
 
     @property
     def state(self) -> State | str:
-        """The state it was in when the snapshot was taken."""
-        return state_of(self.record.state)
+        """The state it was in when the snapshot was taken, or that our own verb brought it to.
+
+        Raises:
+            JobNotFound: a verb changed it without telling, and now the job is gone.
+
+        """
+        return state_of(self._knowing("state").state)
 
     @property
-    def data(self) -> Any:  # noqa: ANN401  job data is any JSON
+    def data(self) -> Any:  # noqa: ANN401 - job data is any JSON
         """What it is to work on; change it in place, and it goes with complete, heartbeat, fail.
 
         Raises:
@@ -121,7 +143,7 @@ class Job:
             raise MalformedData(self.jid, problem) from error
 
     @data.setter
-    def data(self, data: Any) -> None:  # noqa: ANN401  job data is any JSON
+    def data(self, data: Any) -> None:  # noqa: ANN401 - job data is any JSON
         self._data.value = data
 
     @property
@@ -129,61 +151,61 @@ class Job:
         """The JSON text of the data as it would be sent: what was received, unless changed."""
         return self._data.text()
 
-    def __getitem__(self, key: Any) -> Any:  # noqa: ANN401  job data is any JSON
+    def __getitem__(self, key: Any) -> Any:  # noqa: ANN401 - job data is any JSON
         return self.data[key]
 
-    def __setitem__(self, key: Any, value: Any) -> None:  # noqa: ANN401  job data is any JSON
+    def __setitem__(self, key: Any, value: Any) -> None:  # noqa: ANN401 - job data is any JSON
         self.data[key] = value
 
     @property
     def tags(self) -> list[str]:
         """Its tags."""
-        return list(self.record.tags)
+        return list(self._record.tags)
 
     @property
     def history(self) -> list[HistoryItem]:
         """What happened to it, oldest first."""
-        return list(self.record.history)
+        return list(self._knowing("history").history)
 
     @property
     def failure(self) -> Failure | None:
         """Why it failed last; None when it did not."""
-        return self.record.failure
+        return self._knowing("failure").failure
 
     @property
     def tracked(self) -> bool:
         """Whether somebody tracks it."""
-        return self.record.tracked
+        return self._record.tracked
 
     @property
     def dependencies(self) -> list[str]:
         """The jids that it waits for."""
-        return list(self.record.dependencies)
+        return list(self._knowing("dependencies").dependencies)
 
     @property
     def dependents(self) -> list[str]:
         """The jids that wait for it."""
-        return list(self.record.dependents)
+        return list(self._record.dependents)
 
     @property
     def spawned_from_jid(self) -> str | None:
         """The recurring job that it came from."""
-        return self.record.spawned_from_jid
+        return self._record.spawned_from_jid
 
     @property
     def original_retries(self) -> int:
         """How many times it may be taken back from a worker before it fails."""
-        return self.record.retries
+        return self._record.retries
 
     @property
     def retries_left(self) -> int:
         """How many of them are left."""
-        return self.record.remaining
+        return self._record.remaining
 
     @property
     def expires_at(self) -> float:
         """The end of the lock, epoch seconds; 0 when not locked."""
-        return self.record.expires
+        return self._record.expires
 
     @property
     def ttl(self) -> float:
@@ -210,7 +232,7 @@ class Job:
         expires = self.client.commands.heartbeat(self.jid, self._me, text)
         if text is not None:
             self._data.sent(text)
-        self.record = replace(self.record, expires=expires)
+        self._learn(expires=expires)
         return expires
 
     def complete(
@@ -245,7 +267,8 @@ class Job:
         )
         self._data.sent(text)
         queue = self.queue_name if next_queue is None else next_queue
-        self._settle(state=state, queue=queue, worker="", expires=0)
+        self._leave(*(("dependencies",) if depends is not None else ()), queue=queue, state=state)
+        self._learn(failure=None, remaining=self.original_retries)
         return state_of(state)
 
     def fail(self, group: str, message: str) -> None:
@@ -266,7 +289,7 @@ class Job:
         self.client.commands.fail(self.jid, self._me, group, message, text)
         if text is not None:
             self._data.sent(text)
-        self._settle(state=State.FAILED, worker="", expires=0)
+        self._leave("failure", state=State.FAILED)
 
     def retry(self, delay: float = 0, group: str | None = None, message: str | None = None) -> int:
         """Give the job back to its queue; answers the retries left, -1 when it failed instead.
@@ -282,9 +305,6 @@ class Job:
             JobNotFound: it is gone.
 
         """
-        if message is not None and group is None:
-            problem = "retry(): a message needs a group"
-            raise BadArgument(problem)
         left = self.client.commands.retry(
             self.jid,
             self.queue_name,
@@ -293,8 +313,11 @@ class Job:
             None if group is None else wire.clean(group),
             None if message is None else wire.clean(message),
         )
-        after = State.SCHEDULED if delay > 0 else State.WAITING
-        self._settle(state=State.FAILED if left < 0 else after, remaining=left)
+        if left < 0:
+            self._leave("failure", state=State.FAILED, remaining=left)
+        else:
+            state = State.SCHEDULED if delay > 0 else State.WAITING
+            self._settle("failure", state=state, remaining=left)
         return left
 
     # What anybody does
@@ -304,7 +327,7 @@ class Job:
     ) -> str:
         """Put the job into a queue from wherever it is; answers its jid.
 
-        Whoever runs it now loses it. Priority, tags and retries stay.
+        Whoever runs it now loses it. Priority and tags stay, and its retries are renewed.
 
         Raises:
             JobNotFound: it is gone.
@@ -321,8 +344,8 @@ class Job:
             depends=None if depends is None else jids_of(depends),
         )
         self._data.sent(text)
-        state = State.SCHEDULED if delay > 0 else State.WAITING
-        self._settle(state=state, queue=queue, worker="", expires=0)
+        # It waits for others where it did so before: only Redis knows.
+        self._leave("state", "dependencies", queue=queue, remaining=self.original_retries)
         return jid
 
     def cancel(self) -> None:
@@ -333,7 +356,7 @@ class Job:
 
         """
         self.client.commands.cancel(self.jid)
-        self._settle()
+        self._settle("state")
 
     def timeout(self) -> None:
         """Take the lock from whoever runs it, now; it goes back to the front of its queue.
@@ -344,17 +367,17 @@ class Job:
 
         """
         self.client.commands.timeout(self.jid)
-        self._settle(state=State.STALLED)
+        self._settle(state=State.STALLED, expires=0)
 
     @property
     def priority(self) -> float:
         """The higher, the sooner it is popped; assigning changes it in Redis too."""
-        return self.record.priority
+        return self._record.priority
 
     @priority.setter
     def priority(self, priority: float) -> None:
         kept = self.client.commands.priority(self.jid, priority)
-        self.record = replace(self.record, priority=kept)
+        self._learn(priority=kept)
 
     def tag(self, *tags: str) -> list[str]:
         """Add tags; answers all it has now.
@@ -383,13 +406,13 @@ class Job:
 
         """
         is_new = self.client.commands.track("track", self.jid)
-        self.record = replace(self.record, tracked=True)
+        self._learn(tracked=True)
         return is_new
 
     def untrack(self) -> bool:
         """Track it no more; answers whether it was tracked."""
         was_tracked = self.client.commands.track("untrack", self.jid)
-        self.record = replace(self.record, tracked=False)
+        self._learn(tracked=False)
         return was_tracked
 
     def depend(self, *jobs: str | Job) -> None:
@@ -401,8 +424,9 @@ class Job:
         """
         if jobs:
             self.client.commands.depends(self.jid, "on", *jids_of(jobs))
+            self._doubt("state", "dependencies")
 
-    def undepend(self, *jobs: str | Job, all: bool = False) -> None:  # noqa: A002  qless-py's name
+    def undepend(self, *jobs: str | Job, all: bool = False) -> None:  # noqa: A002 - qless-py's name
         """Let it wait for these jobs no more, or for none at all.
 
         Raises:
@@ -414,8 +438,9 @@ class Job:
             problem = "undepend() takes either jobs or all=True"
             raise BadArgument(problem)
         self.client.commands.depends(self.jid, "off", *(("all",) if all else jids_of(jobs)))
+        self._doubt("state", "dependencies")
 
-    def log(self, message: str, data: Any = None) -> None:  # noqa: ANN401  any JSON
+    def log(self, message: str, data: Any = None) -> None:  # noqa: ANN401 - any JSON
         """Append to the history of the job.
 
         Args:
@@ -428,6 +453,7 @@ class Job:
         """
         text = None if data is None else wire.dumps(data, what="the data of a log")
         self.client.commands.log(self.jid, wire.clean(message), text)
+        self._doubt("history")
 
     def reload(self) -> Self:
         """Take the snapshot anew; changes of `data` that were not sent are forgotten.
@@ -436,10 +462,8 @@ class Job:
             JobNotFound: it is gone.
 
         """
-        record = self.client.commands.get(self.jid)
-        if record is None:
-            raise JobNotFound(self.jid)
-        self.record, self._data = record, JobData(record.data)
+        self._reread()
+        self._data = JobData(self._record.data)
         return self
 
     def forget_changes(self) -> None:
@@ -453,12 +477,37 @@ class Job:
         """The worker in whose name the verbs of its holder are sent."""
         return self._worker or self.client.worker_name
 
-    def _settle(self, **changes: Any) -> None:  # noqa: ANN401  fields of the record
-        self.record = replace(self.record, **changes)
+    def _knowing(self, *names: str) -> JobRecord:
+        """Give the snapshot, after a look at Redis where one of these fields is in doubt."""
+        if not self._unknown.isdisjoint(names):
+            self._reread()
+        return self._record
+
+    def _reread(self) -> None:
+        record = self.client.commands.get(self.jid)
+        if record is None:
+            raise JobNotFound(self.jid)
+        self._record, self._unknown = record, frozenset()
+
+    def _learn(self, **fields: Any) -> None:  # noqa: ANN401 - fields of the record
+        self._record = replace(self._record, **fields)
+        self._unknown -= fields.keys()
+
+    def _doubt(self, *names: str) -> None:
+        self._unknown |= frozenset(names)
+
+    def _leave(self, *doubtful: str, **fields: Any) -> None:  # noqa: ANN401 - fields of the record
+        """Settle, and let no worker hold it any more."""
+        self._settle(*doubtful, worker="", expires=0, **fields)
+
+    def _settle(self, *doubtful: str, **fields: Any) -> None:  # noqa: ANN401 - fields of the record
+        """Note that the job is out of our hands, what is known of it, and what is not."""
+        self._doubt("history", *doubtful)
+        self._learn(**fields)
         self._is_settled = True
 
     def _tagged(self, tags: list[str]) -> list[str]:
-        self.record = replace(self.record, tags=tuple(tags))
+        self._learn(tags=tuple(tags))
         return tags
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
-from qless_core.job import Job, JobPage, read_jobs
+from qless_core.job import Job, read_jobs
 from qless_core.recurring import RecurringJob
 
 if TYPE_CHECKING:
     from qless_core.client import Client
+    from qless_core.job import JobPage
     from qless_core.records import JidPage
 
 
@@ -49,8 +50,8 @@ class Jobs:
         return TrackedJobs([Job(self._client, job) for job in record.jobs], list(record.expired))
 
     def tagged(self, tag: str, offset: int = 0, count: int = 25) -> JidPage:
-        """List the jids that carry a tag, and say how many there are."""
-        return self._client.commands.tag_get(tag, offset, count)
+        """Do `tags.jids`, under the name of other clients."""
+        return self._client.tags.jids(tag, offset, count)
 
     @overload
     def failed(self, group: None = None) -> dict[str, int]: ...
@@ -61,8 +62,6 @@ class Jobs:
     def failed(
         self, group: str | None = None, start: int = 0, limit: int = 25
     ) -> dict[str, int] | JobPage:
-        """Count the failed jobs by group; or, with a group, read its jobs, newest first."""
-        if group is None:
-            return self._client.commands.failed()
-        page = self._client.commands.failed_group(group, start, limit)
-        return JobPage(page.total, read_jobs(self._client, page.jids))
+        """Do `failures.groups`, or with a group `failures.jobs`, under another client's name."""
+        failures = self._client.failures
+        return failures.groups if group is None else failures.jobs(group, start, limit)

@@ -16,7 +16,7 @@ class Tags:
         self._client = client
 
     def __call__(self, offset: int = 0, count: int = 100) -> list[str]:
-        """List the tags used more than once, most used first."""
+        """Do `top`, under the name of other clients."""
         return self.top(offset, count)
 
     def top(self, offset: int = 0, count: int = 100) -> list[str]:

@@ -42,7 +42,7 @@ class Backoff:
     def next(self) -> float:
         """Give the seconds to wait: between a half and the whole of what it has come to."""
         wait, self._wait = self._wait, min(LONGEST_WAIT_S, self._wait * 2)
-        return wait * random.uniform(0.5, 1.0)  # noqa: S311  to spread load, not to keep a secret
+        return wait * random.uniform(0.5, 1.0)  # noqa: S311 - to spread load, not to keep a secret
 
     def reset(self) -> None:
         """Begin anew, after a success."""
@@ -116,6 +116,8 @@ class Worker:
         for left in reversed(range(SETTLE_ATTEMPTS)):
             try:
                 settle(job, error)
+                # Asks Redis where the job moved or cancelled itself.
+                log.info("job %r is settled: %s", job.jid, job.state)
             except RedisUnavailable as trouble:
                 if not left:
                     log.exception("job %r: its outcome could not be told", job.jid)
@@ -126,7 +128,6 @@ class Worker:
                 log.warning("job %r is no longer ours: %s", job.jid, trouble)
                 return
             else:
-                log.info("job %r is settled: %s", job.jid, job.state)
                 return
 
     def _leave(self) -> None:

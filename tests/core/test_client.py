@@ -12,6 +12,7 @@ from qless_core.clock import Clock
 from qless_core.connection import masked
 from qless_core.embedded import EmbeddedServer
 from qless_core.errors import BadArgument, JobNotFound, RedisUnavailable
+from qless_core.script import Script
 
 ODD = "p@ss:w/rd#%?"
 
@@ -169,7 +170,7 @@ def test_the_time_is_the_servers_unless_a_clock_is_given(server, client, clock):
         assert abs(other.jobs[jid].history[0].when - Clock().now()) < 60
 
 
-def test_connections_are_bounded_and_more_are_refused_at_once(server, redis):  # noqa: ARG001  it empties the server
+def test_connections_are_bounded_and_more_are_refused_at_once(server, redis):  # noqa: ARG001 - it empties the server
     with Client(f"{server.url}?max_connections=1") as client:
         held = client.redis.connection_pool.get_connection()
         with pytest.raises(RedisUnavailable):
@@ -228,3 +229,18 @@ def test_bytes_that_are_no_text_survive_the_way_through(client):
     assert client.jobs[jid].queue_name == name
     assert [queue.name for queue in client.queues.counts] == [name]
     assert client.queues[name].pop().jid == jid
+
+
+def test_clients_of_one_namespace_share_the_script(server, monkeypatch):
+    made = []
+    assemble = Script.__init__
+
+    def counted(script, namespace):
+        made.append(namespace)
+        assemble(script, namespace)
+
+    monkeypatch.setattr(Script, "__init__", counted)
+    for _ in range(3):
+        Client(server.url, namespace="shared-by-clients:").close()
+
+    assert made == ["shared-by-clients:"]

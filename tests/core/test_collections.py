@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from qless_core import bulk
 from qless_core.client import Client
 
 
@@ -57,6 +58,31 @@ def test_unfailing_puts_the_oldest_back_to_work(client, queue, clock):
     assert sorted(job.jid for job in client.queues["other"].pop(5)) == ["g-0", "g-1"]
     assert client.failures.groups == {"g": 1}
     assert client.unfail("g", "q") == 1
+
+
+def test_a_name_of_another_client_does_what_ours_does(client, queue, clock):
+    fail_some(queue, clock, 3)
+    queue.put("Job", {}, jid="j", tags=["t"])
+
+    assert client.jobs.failed() == client.failures.groups
+    assert client.jobs.failed("g", 1, 1) == client.failures.jobs("g", 1, 1)
+    assert client.jobs.tagged("t") == client.tags.jids("t")
+    assert client.tags() == client.tags.top()
+
+
+def test_a_job_that_failed_within_the_second_of_the_look_is_not_touched(client, queue, clock):
+    fail_some(queue, clock, 2)
+    looked = clock.now() + 0.25
+    clock.advance(0.5)  # and failures tell whole seconds
+    fail_some(queue, clock, 1, "late")
+    client.redis.lpush("ql:f:g", "late-0")
+    client.redis.hset("ql:j:late-0", "failure", client.redis.hget("ql:j:late-0", "failure")
+                      .replace('"late"', '"g"'))  # fmt: skip
+
+    total = bulk.total(client.failures.retry("g", seen=bulk.Seen(3, "it has left", looked)))
+
+    assert total.done == ("g-0", "g-1")
+    assert client.jobs["late-0"].state == "failed"
 
 
 def test_jobs_are_found_by_their_tags_in_pages(client, queue, clock):

@@ -24,7 +24,7 @@ def queue(client):
 
 
 @pytest.fixture
-def other(server, redis, clock):  # noqa: ARG001  `redis` empties the server
+def other(server, redis, clock):  # noqa: ARG001 - `redis` empties the server
     """Make a client that works as another worker."""
     with Client(server.url, clock=clock, worker_name="worker-2") as other:
         yield other
@@ -418,6 +418,91 @@ def test_timing_out_takes_the_lock_away(client, queue):
     with pytest.raises(JobNotRunning) as error:
         client.jobs["a"].timeout()
     assert error.value.jid == "a"
+
+
+def fields(job):
+    """Give what a snapshot says, without what time alone changes."""
+    names = ("state", "queue_name", "worker_name", "expires_at", "retries_left", "failure")
+    more = ("dependencies", "tracked", "tags", "priority", "history")
+    return {name: getattr(job, name) for name in (*names, *more)}
+
+
+VERBS = {
+    "heartbeat": lambda job: job.heartbeat(),
+    "complete into the next queue": lambda job: job.complete("next"),
+    "complete into the next queue, later": lambda job: job.complete("next", delay=5),
+    "complete, and wait": lambda job: job.complete("next", depends=["other", "gone"]),
+    "complete, and wait for nothing": lambda job: job.complete("next", depends=["gone"]),
+    "fail": lambda job: job.fail("group", "message"),
+    "retry": lambda job: job.retry(),
+    "retry, and say why": lambda job: job.retry(5, "group", "message"),
+    "move": lambda job: job.move("next"),
+    "move, later": lambda job: job.move("next", delay=5),
+    "move, and wait": lambda job: job.move("next", depends=["other"]),
+    "time out": lambda job: job.timeout(),
+    "track": lambda job: job.track(),
+    "tag": lambda job: job.tag("x"),
+    "priority": lambda job: setattr(job, "priority", 7),
+    "log": lambda job: job.log("step"),
+}
+
+
+@pytest.mark.parametrize("retries", [0, 2])
+@pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
+def test_a_snapshot_does_not_lie_after_its_own_verb(client, queue, verb, retries):
+    client.queues["others"].put("Job", {}, jid="other")
+    queue.put("Job", {}, jid="a", retries=retries + 1)
+    queue.pop().retry()
+    job = queue.pop()
+    assert job.retries_left == retries
+
+    verb(job)
+
+    assert fields(job) == fields(client.jobs["a"])
+    assert job.record == client.jobs["a"].record
+
+
+def test_a_snapshot_does_not_lie_after_verbs_on_dependencies(client, queue):
+    queue.put("Job", {}, jid="other")
+    queue.put("Job", {}, jid="a")
+    job = client.jobs["a"]
+
+    job.depend("other")
+    assert (job.state, job.dependencies) == ("depends", ["other"])
+    job.move("next")
+    assert repr(job) == "<Job a Job changed in 'next'>"
+    assert (job.state, job.queue_name) == ("depends", "next")
+    job.undepend(all=True)
+    assert (job.state, job.dependencies) == ("waiting", [])
+
+
+def test_what_a_verb_told_is_known_without_asking_again(queue, redis):
+    queue.put("Job", {}, jid="a")
+    job = queue.pop()
+    job.complete()
+    redis.delete("ql:j:a")
+
+    assert (job.state, job.failure, job.expires_at) == (State.COMPLETE, None, 0)
+
+
+def test_a_cancelled_job_has_no_state_any_more(client, queue):
+    queue.put("Job", {}, jid="a")
+    job = client.jobs["a"]
+    job.cancel()
+
+    with pytest.raises(JobNotFound):
+        _ = job.state
+    assert (job.jid, job.klass_name, job.is_settled) == ("a", "Job", True)
+    assert "a Job changed" in repr(job)
+
+
+def test_data_changed_after_a_verb_is_not_lost_by_a_look_at_the_state(client, queue):
+    queue.put("Job", {"n": 1}, jid="a")
+    job = client.jobs["a"]
+    job.move("next")
+    job["n"] = 2
+
+    assert (job.state, job["n"]) == ("waiting", 2)
 
 
 def test_a_log_is_an_item_of_the_history(client, queue, clock):
