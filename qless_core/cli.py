@@ -8,9 +8,10 @@ import os
 import signal
 import sys
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from qless_core import wire
+from qless_core import bulk, wire
 from qless_core.client import Client
 from qless_core.connection import DEFAULT_URL
 from qless_core.errors import BadArgument, JobNotFound, QlessError
@@ -22,39 +23,52 @@ from qless_core.worker.reserving import Ordered, RoundRobin
 from qless_core.worker.serial import SerialWorker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import TextIO
 
     from qless_core.recurring import RecurringJob
 
-    Command = Callable[[Client, argparse.Namespace], None]
+    #: Answers the exit code, or nothing for 0.
+    Command = Callable[[Client, argparse.Namespace], int | None]
+    Offline = Callable[[argparse.Namespace], None]
 
-#: Exit codes: the queue refused or cannot be reached; the command line makes no sense (argparse).
+#: The queue refused, left something out, or cannot be reached. (2, a command line that makes no
+#: sense, is argparse's.)
 REFUSED: Final = 1
-MISUSED: Final = 2
 #: What a shell shows for a program that Ctrl-C ended.
 INTERRUPTED: Final = 130
 
 #: The lists of `qless jobs`, as methods of `queue.jobs`; `waiting` is a peek.
 STATES: Final = ("waiting", "running", "stalled", "scheduled", "depends", "recurring")
 
+#: The states that `qless retry` takes a job from: whoever runs it keeps it.
+RETRIED_FROM: Final = "failed,scheduled"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `qless`; answers the exit code."""
     arguments = _parser().parse_args(argv)
     try:
-        with Client(arguments.redis_url, namespace=arguments.namespace) as client:
-            arguments.run(client, arguments)
-            sys.stdout.flush()
+        code = _run(arguments)
+        sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read our output has left, as `head` does; there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return REFUSED
     except QlessError as error:
-        print(f"qless: {error}", file=sys.stderr)  # noqa: T201  a program speaks by printing
+        _complain(error)
         return REFUSED
     except KeyboardInterrupt:
         return INTERRUPTED
-    return 0
+    return code
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.run is _lua:  # needs no server, and no address that makes sense
+        _lua(arguments)
+        return 0
+    with Client(arguments.redis_url, namespace=arguments.namespace) as client:
+        return arguments.run(client, arguments) or 0
 
 
 # The commands
@@ -134,19 +148,25 @@ def _failed(client: Client, arguments: argparse.Namespace) -> None:
     _say(f"{len(page.jobs)} of {page.total}")
 
 
-def _retry(client: Client, arguments: argparse.Namespace) -> None:
-    for jid in arguments.jid:
-        job = _found(client, jid)
-        if not isinstance(job, Job):
-            problem = f"{jid} is a recurring job, which cannot fail"
-            raise BadArgument(problem)
-        job.move(arguments.queue or job.queue_name, delay=arguments.delay)
-        _say(jid)
+def _retry(client: Client, arguments: argparse.Namespace) -> int:
+    left: dict[str, str] = {}
+    wanted = [(jid, RETRIED_FROM) for jid in arguments.jid]
+    for report in bulk.in_chunks(partial(client.commands.bulk_move, "", arguments.queue), wanted):
+        for jid in report.done:
+            _say(jid)
+        left |= report.left
+    return _explain(client, {jid: left[jid] for jid in arguments.jid if jid in left})
 
 
-def _cancel(client: Client, arguments: argparse.Namespace) -> None:
-    for jid in client.bulk_cancel(arguments.jid):
-        _say(jid)
+def _cancel(client: Client, arguments: argparse.Namespace) -> int:
+    states = {job.jid: job.state for job in client.commands.bulk_closure(*arguments.jid).jobs}
+    # The script answers the jids that it was given, whatever there was of them.
+    given = dict.fromkeys(client.bulk_cancel(arguments.jid))
+    left = {jid: states.get(jid, "gone") for jid in given if states.get(jid) in {None, "complete"}}
+    for jid in given:
+        if jid not in left:
+            _say(jid)
+    return _explain(client, left)
 
 
 def _config_all(client: Client, _: argparse.Namespace) -> None:
@@ -169,7 +189,7 @@ def _config_unset(client: Client, arguments: argparse.Namespace) -> None:
     del client.config[arguments.option]
 
 
-def _lua(_: Client, arguments: argparse.Namespace) -> None:
+def _lua(arguments: argparse.Namespace) -> None:
     sys.stdout.write(Script(arguments.namespace).source)
 
 
@@ -181,6 +201,26 @@ def _found(client: Client, jid: str) -> Job | RecurringJob:
     if found is None:
         raise JobNotFound(jid)
     return found
+
+
+def _explain(client: Client, left: Mapping[str, str]) -> int:
+    """Say of each job that was left out why; answers the exit code."""
+    for jid, reason in left.items():
+        if reason != "gone":
+            why = _REASONS.get(reason, f"is {reason}")
+        elif client.commands.recur_get(jid):
+            why = "is a recurring job"
+        else:
+            why = "does not exist"
+        _complain(f"{jid} was left alone: it {why}")
+    return REFUSED if left else 0
+
+
+#: Why a job was left out, where the word for it is not its state.
+_REASONS: Final = {
+    "depends": "waits for others",
+    "nowhere": "is in no queue; name one with --queue",
+}
 
 
 def _of_job(job: Job) -> Iterable[tuple[str, object]]:
@@ -220,9 +260,18 @@ def _first_line(job: Job) -> str:
 
 def _say(value: object) -> None:
     """Print a line, whatever is in it."""
-    text = str(value)
-    encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))  # noqa: T201  as in main
+    _print(value, sys.stdout)
+
+
+def _complain(problem: object) -> None:
+    """Print a line to the standard error, whatever is in it."""
+    _print(f"qless: {problem}", sys.stderr)
+
+
+def _print(value: object, stream: TextIO) -> None:
+    encoding = stream.encoding or "utf-8"
+    text = str(value).encode(encoding, "backslashreplace").decode(encoding)
+    print(text, file=stream)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -270,17 +319,23 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (_add_put, _add_work, _add_looks, _add_mends, _add_config):
         add(commands)
-    _command(commands, "lua", _lua, "print the script, for clients in other languages")
+    lua = _command(commands, "lua", _lua, "print the script, for clients in other languages")
+    lua.add_argument("--namespace", default=argparse.SUPPRESS, help="what keys begin with")
     return parser
 
 
-def _command(commands: Any, name: str, run: Command, text: str) -> argparse.ArgumentParser:  # noqa: ANN401  argparse keeps the type of subparsers to itself
+def _command(
+    commands: Any,  # noqa: ANN401 - argparse keeps the type of subparsers to itself
+    name: str,
+    run: Command | Offline,
+    text: str,
+) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
     parser.set_defaults(run=run)
     return parser
 
 
-def _add_put(commands: Any) -> None:  # noqa: ANN401  as above
+def _add_put(commands: Any) -> None:  # noqa: ANN401 - as above
     parser = _command(commands, "put", _put, "put a job into a queue and print its jid")
     parser.add_argument("queue")
     parser.add_argument("klass", metavar="CLASS", help="dotted name, as app.jobs.SendMail")
@@ -293,7 +348,7 @@ def _add_put(commands: Any) -> None:  # noqa: ANN401  as above
     parser.add_argument("--depends", action="append", metavar="JID", help="wait for it; repeatable")
 
 
-def _add_work(commands: Any) -> None:  # noqa: ANN401  as above
+def _add_work(commands: Any) -> None:  # noqa: ANN401 - as above
     parser = _command(commands, "work", _work, "run jobs, one after another, until TERM or Ctrl-C")
     parser.add_argument("-q", "--queue", action="append", required=True, help="may be repeated")
     parser.add_argument(
@@ -305,7 +360,7 @@ def _add_work(commands: Any) -> None:  # noqa: ANN401  as above
     parser.add_argument("--round-robin", action="store_true", help="take from the queues in turn")
 
 
-def _add_looks(commands: Any) -> None:  # noqa: ANN401  as above
+def _add_looks(commands: Any) -> None:  # noqa: ANN401 - as above
     _command(commands, "queues", _queues, "count the jobs of every queue by state")
     parser = _command(commands, "jobs", _jobs, "list the jids of a queue in a state")
     parser.add_argument("queue")
@@ -323,16 +378,15 @@ def _add_page(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", type=int, default=25, help="how many to list (%(default)s)")
 
 
-def _add_mends(commands: Any) -> None:  # noqa: ANN401  as above
-    parser = _command(commands, "retry", _retry, "put jobs to work again, their data unchanged")
+def _add_mends(commands: Any) -> None:  # noqa: ANN401 - as above
+    parser = _command(commands, "retry", _retry, "put failed or scheduled jobs to work again, now")
     parser.add_argument("jid", nargs="+")
-    parser.add_argument("--queue", help="into which queue (the job's own)")
-    parser.add_argument("--delay", type=float, default=0, help="seconds before they may run (0)")
+    parser.add_argument("--queue", default="", help="into which queue (each job's own)")
     parser = _command(commands, "cancel", _cancel, "remove jobs for good, all or none")
     parser.add_argument("jid", nargs="+")
 
 
-def _add_config(commands: Any) -> None:  # noqa: ANN401  as above
+def _add_config(commands: Any) -> None:  # noqa: ANN401 - as above
     parser = _command(commands, "config", _config_all, "show all options; or get, set, unset one")
     actions = parser.add_subparsers(metavar="ACTION")
     _command(actions, "get", _config_get, "show an option").add_argument("option")
@@ -340,7 +394,3 @@ def _add_config(commands: Any) -> None:  # noqa: ANN401  as above
     setting.add_argument("option")
     setting.add_argument("value")
     _command(actions, "unset", _config_unset, "go back to the default").add_argument("option")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -112,6 +112,46 @@ def test_failed_jobs_are_retried_in_their_own_or_another_queue(qless, client):
     assert "recurring" in qless("retry", "r", code=1)[0]
 
 
+def test_a_job_that_others_are_at_is_not_taken_from_them_by_a_retry(client, capsys):
+    queue = client.queues["q"]
+    queue.put("Job", {}, jid="running")
+    queue.pop()
+    queue.put("Job", {}, jid="failed")
+    queue.pop().fail("boom", "message")
+    queue.put("Job", {}, jid="later", delay=1e9)
+    queue.put("Job", {}, jid="waiting")
+    queue.put("Job", {}, jid="blocked", depends=["waiting"])
+    client.config["heartbeat"] = 2e9  # the command goes by the time of the server
+    client.jobs["running"].timeout()
+    assert queue.pop().jid == "running"
+
+    jids = ("running", "failed", "nobody", "later", "waiting", "blocked")
+    assert cli.main(["--redis-url", client.url, "retry", *jids]) == cli.REFUSED
+
+    said = capsys.readouterr()
+    assert said.out.splitlines() == ["failed", "later"]
+    assert said.err.splitlines() == [
+        "qless: running was left alone: it is running",
+        "qless: nobody was left alone: it does not exist",
+        "qless: waiting was left alone: it is waiting",
+        "qless: blocked was left alone: it waits for others",
+    ]
+    assert client.jobs["running"].worker_name == "worker-1"
+    assert client.jobs["later"].state == "waiting"
+
+
+def test_a_retry_sends_no_data_that_it_read_earlier(qless, client, redis):
+    client.queues["q"].put("Job", {}, jid="a")
+    client.queues["q"].pop().fail("boom", "message")
+    redis.hset("ql:j:a", "data", '{"n": 1.10}')
+    redis.config_resetstat()
+
+    assert qless("retry", "a") == ["a"]
+
+    assert redis.hget("ql:j:a", "data") == '{"n": 1.10}'
+    assert redis.info("commandstats")["cmdstat_evalsha"]["calls"] == 1
+
+
 def test_jobs_are_cancelled_all_or_none(qless, client):
     client.queues["q"].put("Job", {}, jid="a")
     client.queues["q"].put("Job", {}, jid="b", depends=["a"])
@@ -119,6 +159,25 @@ def test_jobs_are_cancelled_all_or_none(qless, client):
     assert "dependency" in qless("cancel", "a", code=1)[0]
     assert qless("cancel", "a", "b") == ["a", "b"]
     assert client.jobs["a"] is None
+
+
+def test_what_was_not_cancelled_is_not_said_to_be(client, capsys):
+    for jid in ("done", "a"):
+        client.queues["q"].put("Job", {}, jid=jid)
+        if jid == "done":
+            client.queues["q"].pop().complete()
+    client.queues["q"].recur("Job", {}, 60, jid="r")
+
+    assert cli.main(["--redis-url", client.url, "cancel", "done", "a", "nobody", "r"]) == 1
+
+    said = capsys.readouterr()
+    assert said.out.splitlines() == ["a"]
+    assert said.err.splitlines() == [
+        "qless: done was left alone: it is complete",
+        "qless: nobody was left alone: it does not exist",
+        "qless: r was left alone: it is a recurring job",
+    ]
+    assert client.jobs["done"].state == "complete"
 
 
 def test_options_are_shown_set_and_unset(qless, client):
@@ -139,6 +198,17 @@ def test_the_script_is_printed_without_a_server(capsys):
     assert capsys.readouterr().out == Script().source
 
 
+def test_the_script_is_printed_whatever_the_address_and_with_the_namespace_on_either_side(
+    capsys, monkeypatch
+):
+    monkeypatch.setenv("REDIS_URL", "nonsense")
+
+    for arguments in (["--namespace", "x:", "lua"], ["lua", "--namespace", "x:"]):
+        assert cli.main(arguments) == 0
+        assert capsys.readouterr().out == Script("x:").source
+    assert cli.main(["queues"]) == cli.REFUSED
+
+
 def test_b76_an_unreachable_server_is_told_of_without_password_or_traceback(capsys):
     assert cli.main(["--redis-url", "redis://:secret@localhost:1/0", "queues"]) == 1
     assert cli.main(["--redis-url", "redis://:sec/ret@localhost:1/0", "queues"]) == 1
@@ -155,7 +225,7 @@ def test_a_command_line_that_makes_no_sense_shows_how_it_is_used(arguments, caps
     with pytest.raises(SystemExit) as end:
         cli.main(arguments)
 
-    assert end.value.code == cli.MISUSED
+    assert end.value.code == 2
     assert "usage: qless" in capsys.readouterr().err
 
 
