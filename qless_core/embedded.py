@@ -218,10 +218,23 @@ class EmbeddedServer:
 
     def _launch(self, home: Path, binary: str, lock: int | None = None) -> None:
         """Start the server; without the lock of a directory, in one that is temporary."""
-        temporary = lock is None
-        place, scrap = _place(home), home if temporary else None
+        place, scrap = _place(home), home if lock is None else None
         if place.parent != home:
             scrap = place.parent
+        try:
+            self._run(home, place, scrap, binary, lock)
+        except BaseException:
+            # The shell removes it when the server ends, but it may not even have been started.
+            if scrap is not None and self._process is None:
+                shutil.rmtree(scrap, ignore_errors=True)
+            raise
+        self._socket = place
+
+    def _run(
+        self, home: Path, place: Path, scrap: Path | None, binary: str, lock: int | None
+    ) -> None:
+        """Run the server on a socket, and wait until it answers."""
+        temporary = lock is None
         place.unlink(missing_ok=True)
         settings: dict[str, str | int] = {
             "port": self._port,
@@ -258,7 +271,6 @@ class EmbeddedServer:
                 words = log.read().decode(errors="replace").strip()[-1000:]
                 message = f"the embedded server ({binary}) did not start: {words or 'no word'}"
                 raise EmbeddedServerError(message)
-        self._socket = place
 
     def _answers(self, process: subprocess.Popen[bytes], place: Path) -> bool:
         """Wait until the server answers; while it loads its data it may take its time."""

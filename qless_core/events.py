@@ -114,7 +114,7 @@ class ToWorker(JobEvent):
     worker: str
 
 
-#: The log's word for each event, the class, and the fields it is built from.
+#: The log's word for each event, and its class, whose fields are named as in the message.
 _LOGGED: Final[dict[str, type[Event]]] = {
     "put": Put,
     "completed": Completed,

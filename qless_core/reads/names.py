@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from qless_core.reads.plan import Call, Plan, Read, Scope, call, read
+from qless_core.reads.plan import Call, Read, Scope, call, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,11 +84,6 @@ def resolve(scope: Scope, kind: str, digest: NameDigest) -> Read[str | None]:
     """
     (found,) = yield [KINDS[kind](scope.keys)]
     return next((name for name in found or () if NameDigest.of(name) == digest), None)
-
-
-def resolve_group(digest: NameDigest) -> Plan[str | None]:
-    """Find the failure group of a digest."""
-    return resolve("group", digest)
 
 
 @dataclass(frozen=True, slots=True)
