@@ -24,7 +24,7 @@ from qless_core.queue import Queue
 from qless_core.recurring import RecurringJob
 from qless_core.worker.serial import SerialWorker
 
-__all__ = [  # noqa: RUF022  grouped by what they are for
+__all__ = [  # noqa: RUF022 - grouped by what they are for
     # Talking to a queue
     "Client",
     "Clock",

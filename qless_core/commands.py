@@ -120,7 +120,7 @@ class Commands:
         queue: str,
         data: str,
         *,
-        next: str | None = None,  # noqa: A002  the option's name in the script
+        next: str | None = None,  # noqa: A002 - the option's name in the script
         delay_s: float | None = None,
         depends: Sequence[str] | None = None,
     ) -> str:
@@ -462,7 +462,7 @@ class Commands:
 
     # How they are sent
 
-    def _call(self, command: str, *args: str | float) -> Any:  # noqa: ANN401  what Redis answers
+    def _call(self, command: str, *args: str | float) -> Any:  # noqa: ANN401 - what Redis answers
         return self._run(command, *(_sendable(command, arg) for arg in args))
 
     def _list(self, command: str, *args: str | float) -> list[Any]:

@@ -30,7 +30,7 @@ _MASK: Final = "***"
 class Packer(HiredisRespSerializer):
     """Packs commands as fast as hiredis can, which by itself refuses what no UTF-8 can hold."""
 
-    def pack(self, *args: Any) -> list[bytes]:  # noqa: ANN401  as redis-py has it
+    def pack(self, *args: Any) -> list[bytes]:  # noqa: ANN401 - as redis-py has it
         """Pack a command; lone surrogates become the bytes they stand for."""
         try:
             packed: list[bytes] = super().pack(*args)

@@ -23,7 +23,7 @@ class JobData:
         self._print = ""
 
     @property
-    def value(self) -> Any:  # noqa: ANN401  job data is any JSON
+    def value(self) -> Any:  # noqa: ANN401 - job data is any JSON
         """The value, the same object each time.
 
         Raises:
@@ -37,7 +37,7 @@ class JobData:
         return self._value
 
     @value.setter
-    def value(self, value: Any) -> None:  # noqa: ANN401  job data is any JSON
+    def value(self, value: Any) -> None:  # noqa: ANN401 - job data is any JSON
         self._value = value
         self._print = ""
         self._is_read = True

@@ -26,23 +26,23 @@ class QlessError(Exception):
         return (Exception.__new__, (type(self), *self.args), self.__dict__)
 
 
-class RedisUnavailable(QlessError):  # noqa: N818  the names are the sentence, as in the reference
+class RedisUnavailable(QlessError):  # noqa: N818 - the names are the sentence, as in the reference
     """Raised when Redis cannot be reached, went away, is loading or did not answer in time."""
 
 
-class BadArgument(QlessError):  # noqa: N818  as above
+class BadArgument(QlessError):  # noqa: N818 - as above
     """Raised when an argument is missing, of the wrong kind or senseless; nothing was written."""
 
     code = "BAD_ARGUMENT"
 
 
-class UnknownCommand(QlessError):  # noqa: N818  as above
+class UnknownCommand(QlessError):  # noqa: N818 - as above
     """Raised when the script has no command of that name."""
 
     code = "UNKNOWN_COMMAND"
 
 
-class ScriptFault(QlessError):  # noqa: N818  as above
+class ScriptFault(QlessError):  # noqa: N818 - as above
     """Raised when the Lua itself breaks: a fault of this package, with the place in its sources."""
 
     def __init__(self, where: str, message: str = "") -> None:
@@ -74,7 +74,7 @@ class JobError(QlessError):
         return found[1] if found else ""
 
 
-class JobNotFound(JobError):  # noqa: N818  as above
+class JobNotFound(JobError):  # noqa: N818 - as above
     """Raised when no job has this jid."""
 
     code = "JOB_NOT_FOUND"
@@ -84,7 +84,7 @@ class JobNotFound(JobError):  # noqa: N818  as above
         super().__init__(jid, sentence or f"Job {jid} does not exist")
 
 
-class JobNotRunning(JobError):  # noqa: N818  as above
+class JobNotRunning(JobError):  # noqa: N818 - as above
     """Raised when only a running job can do this, and the job is in another state."""
 
     code = "JOB_NOT_RUNNING"
@@ -103,7 +103,7 @@ class JobNotRunning(JobError):  # noqa: N818  as above
         return cls(cls._jid_in(sentence), found[1] if found else "", sentence=sentence)
 
 
-class LockLost(JobError):  # noqa: N818  as above
+class LockLost(JobError):  # noqa: N818 - as above
     """Raised when the lock on the job is no longer ours: another worker (or queue) has it."""
 
     code = "LOCK_LOST"
@@ -121,7 +121,7 @@ class LockLost(JobError):  # noqa: N818  as above
         return cls(cls._jid_in(sentence), found[1] if found else "", sentence=sentence)
 
 
-class HasDependents(JobError):  # noqa: N818  as above
+class HasDependents(JobError):  # noqa: N818 - as above
     """Raised when a job cannot go because others wait for it and would wait for ever."""
 
     code = "HAS_DEPENDENTS"
@@ -143,7 +143,7 @@ class HasDependents(JobError):  # noqa: N818  as above
         return cls(found[1], (found[2],), sentence=sentence)
 
 
-class NotWaitingOnDependencies(JobError):  # noqa: N818  as above
+class NotWaitingOnDependencies(JobError):  # noqa: N818 - as above
     """Raised when dependencies of a job are changed in a state that has none."""
 
     code = "NOT_DEPENDS"
@@ -162,14 +162,14 @@ class NotWaitingOnDependencies(JobError):  # noqa: N818  as above
         return cls(cls._jid_in(sentence), found[1] if found else "", sentence=sentence)
 
 
-class MalformedData(JobError):  # noqa: N818  as above
+class MalformedData(JobError):  # noqa: N818 - as above
     """Raised when the text that Redis holds as the data of a job is not JSON."""
 
     def __init__(self, jid: str, sentence: str = "") -> None:
         super().__init__(jid, sentence or f"The data of job {jid} is not JSON")
 
 
-class RecurringJobNotFound(QlessError):  # noqa: N818  as above
+class RecurringJobNotFound(QlessError):  # noqa: N818 - as above
     """Raised when no recurring job has this jid."""
 
     code = "RECURRING_NOT_FOUND"

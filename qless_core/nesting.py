@@ -19,7 +19,7 @@ _BLANK = re.compile(r"[ \t\n\r]*")
 _NOTHING, _COMMA, _COLON, _NAME = "the end", "',' or the end of it", "':'", "a name in quotes"
 
 
-def write(value: Any, scalar: Callable[[Any], str]) -> str:  # noqa: ANN401  any JSON
+def write(value: Any, scalar: Callable[[Any], str]) -> str:  # noqa: ANN401 - any JSON
     """Write a value as JSON.
 
     Args:
@@ -52,7 +52,7 @@ def _opened(start: str, end: str, entries: list[tuple[str, Any]]) -> list[tuple[
     return parts[::-1]
 
 
-def read(text: str) -> Any:  # noqa: ANN401  any JSON
+def read(text: str) -> Any:  # noqa: ANN401 - any JSON
     """Read JSON.
 
     Raises:
@@ -72,7 +72,7 @@ class _Reader:
         self.keys: list[str] = []
         self.scalar = json.JSONDecoder().raw_decode
 
-    def read(self) -> Any:  # noqa: ANN401  any JSON
+    def read(self) -> Any:  # noqa: ANN401 - any JSON
         """Read one value and nothing behind it."""
         while True:
             value, is_open = self._value()
@@ -100,7 +100,7 @@ class _Reader:
         self._key(container)
         return container, True
 
-    def _close(self, value: Any) -> Any:  # noqa: ANN401  any JSON
+    def _close(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
         """Put a finished value into its container, and close those that end here."""
         while self.open:
             container = self.open[-1]

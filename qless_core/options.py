@@ -70,7 +70,7 @@ def as_number(value: object) -> int | float | None:
     if isinstance(value, int):
         return int(value)
     try:
-        number = float(value)  # type: ignore[arg-type] # what is no number raises, and is None
+        number = float(value)  # type: ignore[arg-type]  # what is no number raises, and is None
     except (OverflowError, TypeError, ValueError):
         return None
     if not math.isfinite(number):

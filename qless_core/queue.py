@@ -72,10 +72,10 @@ class Queue:
 
     # Jobs in
 
-    def put(  # noqa: PLR0913  the options of the README, keyword-only
+    def put(  # noqa: PLR0913 - the options of the README, keyword-only
         self,
         klass: object,
-        data: Any,  # noqa: ANN401  job data is any JSON
+        data: Any,  # noqa: ANN401 - job data is any JSON
         *,
         priority: float | None = None,
         tags: Iterable[str] | None = None,
@@ -116,10 +116,10 @@ class Queue:
             depends=None if depends is None else jids_of(depends),
         )
 
-    def recur(  # noqa: PLR0913  the options of the README, keyword-only
+    def recur(  # noqa: PLR0913 - the options of the README, keyword-only
         self,
         klass: object,
-        data: Any,  # noqa: ANN401  job data is any JSON
+        data: Any,  # noqa: ANN401 - job data is any JSON
         interval: float,
         *,
         offset: float = 0,

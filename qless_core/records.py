@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _EMPTY: Mapping[str, Any] = {}
 
 
-def text(value: Any) -> str:  # noqa: ANN401  any part of a reply
+def text(value: Any) -> str:  # noqa: ANN401 - any part of a reply
     """Give text where text is meant; "" for what is missing."""
     if isinstance(value, str):
         return value
@@ -35,7 +35,7 @@ def whole_or_0(value: Any) -> int:  # noqa: ANN401 - any part of a reply
     return as_whole(value) or 0
 
 
-def texts(value: Any) -> tuple[str, ...]:  # noqa: ANN401  any part of a reply
+def texts(value: Any) -> tuple[str, ...]:  # noqa: ANN401 - any part of a reply
     """Give a tuple of texts where a list of names is meant."""
     return tuple(text(item) for item in wire.as_list(value))
 
@@ -56,7 +56,7 @@ class HistoryItem:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def from_reply(cls, item: Any) -> Self:  # noqa: ANN401  any part of a reply
+    def from_reply(cls, item: Any) -> Self:  # noqa: ANN401 - any part of a reply
         """Read an item of the list `history` of a job."""
         item = item if isinstance(item, dict) else {"what": text(item)}
         details = {name: entry for name, entry in item.items() if name not in ("what", "when")}
@@ -81,7 +81,7 @@ class Failure:
     worker: str
 
     @classmethod
-    def from_reply(cls, value: Any) -> Self | None:  # noqa: ANN401  any part of a reply
+    def from_reply(cls, value: Any) -> Self | None:  # noqa: ANN401 - any part of a reply
         """Read the object `failure` of a job; None when it never failed."""
         if not isinstance(value, dict) or not value:
             return None

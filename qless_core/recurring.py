@@ -110,7 +110,7 @@ class RecurringJob:
         self.update(backlog=backlog)
 
     @property
-    def data(self) -> Any:  # noqa: ANN401  job data is any JSON
+    def data(self) -> Any:  # noqa: ANN401 - job data is any JSON
         """What its children are to work on; assigning changes it in Redis, changing it does not.
 
         Raises:
@@ -123,7 +123,7 @@ class RecurringJob:
             raise MalformedData(self.jid) from error
 
     @data.setter
-    def data(self, data: Any) -> None:  # noqa: ANN401  job data is any JSON
+    def data(self, data: Any) -> None:  # noqa: ANN401 - job data is any JSON
         self._update(data=wire.dumps(data))
 
     def update(
@@ -187,7 +187,7 @@ class RecurringJob:
         """End it; its children stay."""
         self.client.commands.unrecur(self.jid)
 
-    def _update(self, *, interval: float | None = None, **changes: Any) -> None:  # noqa: ANN401  fields
+    def _update(self, *, interval: float | None = None, **changes: Any) -> None:  # noqa: ANN401 - fields
         self.client.commands.recur_update(self.jid, interval_s=interval, **changes)
         if interval is not None:
             changes["interval"] = interval

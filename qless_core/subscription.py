@@ -135,7 +135,7 @@ class Subscription:
             finally:
                 self._using.release()
 
-    def _guarded(self, use: Callable[..., _T], *args: Any) -> _T | None:  # noqa: ANN401  passed on
+    def _guarded(self, use: Callable[..., _T], *args: Any) -> _T | None:  # noqa: ANN401 - passed on
         """Use the connection; on any trouble drop it, and say so unless we closed it."""
         if self._closed:
             return None

@@ -74,7 +74,7 @@ class FrozenClock(Clock):
         return self._now
 
 
-def make_job(klass: object, data: Any = None, *, queue: str = "test", **fields: Any) -> Job:  # noqa: ANN401  any JSON; fields of JobRecord
+def make_job(klass: object, data: Any = None, *, queue: str = "test", **fields: Any) -> Job:  # noqa: ANN401 - any JSON; fields of JobRecord
     """Make a job without Redis, its data put through JSON as in production.
 
     Args:
@@ -96,7 +96,7 @@ def make_job(klass: object, data: Any = None, *, queue: str = "test", **fields: 
     return Job(None, replace(record, **fields))
 
 
-def perform(job: Job) -> Any:  # noqa: ANN401  what the job returns
+def perform(job: Job) -> Any:  # noqa: ANN401 - what the job returns
     """Run a job as a worker would, but let what it raises through and settle nothing."""
     return performer_of(job.klass_name, job.queue_name)(job)
 

@@ -29,7 +29,7 @@ LISTS = frozenset(
 )
 
 
-def dumps(value: Any, *, what: str = "data") -> str:  # noqa: ANN401  job data is any JSON
+def dumps(value: Any, *, what: str = "data") -> str:  # noqa: ANN401 - job data is any JSON
     """Write a value as JSON.
 
     Raises:
@@ -57,7 +57,7 @@ def clean(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def fingerprint(value: Any) -> str:  # noqa: ANN401  job data is any JSON
+def fingerprint(value: Any) -> str:  # noqa: ANN401 - job data is any JSON
     """Tell one value from another, as text; also for values that `dumps` refuses."""
     try:
         return _lenient(value)
@@ -67,7 +67,7 @@ def fingerprint(value: Any) -> str:  # noqa: ANN401  job data is any JSON
         return repr(value)
 
 
-def loads(text: str) -> Any:  # noqa: ANN401  job data is any JSON
+def loads(text: str) -> Any:  # noqa: ANN401 - job data is any JSON
     """Read JSON, however deeply nested; numbers as exactly as Python can.
 
     Raises:
@@ -85,22 +85,22 @@ def loads(text: str) -> Any:  # noqa: ANN401  job data is any JSON
         return json.loads(text, parse_int=Decimal)
 
 
-def _encode_strictly(value: Any) -> str:  # noqa: ANN401  job data is any JSON
+def _encode_strictly(value: Any) -> str:  # noqa: ANN401 - job data is any JSON
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def _lenient(value: Any) -> str:  # noqa: ANN401  job data is any JSON
+def _lenient(value: Any) -> str:  # noqa: ANN401 - job data is any JSON
     return json.dumps(value, default=repr)
 
 
-def _strict(value: Any) -> str:  # noqa: ANN401  job data is any JSON
+def _strict(value: Any) -> str:  # noqa: ANN401 - job data is any JSON
     try:
         return _encode_strictly(value)
     except RecursionError:
         return nesting.write(value, _encode_strictly)
 
 
-def as_list(value: Any) -> list[Any]:  # noqa: ANN401  any part of a reply
+def as_list(value: Any) -> list[Any]:  # noqa: ANN401 - any part of a reply
     """Give a list where a list is meant: `{}` and nothing are the empty one."""
     if isinstance(value, list):
         return value
@@ -120,7 +120,7 @@ def reply_record(text: str | None) -> dict[str, Any]:
     return _mended(value) if isinstance(value, dict) else {}
 
 
-def _mended(value: Any) -> Any:  # noqa: ANN401  any part of a reply
+def _mended(value: Any) -> Any:  # noqa: ANN401 - any part of a reply
     """Restore the lists of an object, by field name."""
     if not isinstance(value, dict):
         return value

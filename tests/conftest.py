@@ -33,7 +33,7 @@ def clock():
 
 
 @pytest.fixture
-def client(server, redis, clock):  # noqa: ARG001  `redis` empties the server
+def client(server, redis, clock):  # noqa: ARG001 - `redis` empties the server
     """Make a client of the empty server."""
     with Client(server.url, clock=clock, worker_name="worker-1") as client:
         yield client

@@ -342,7 +342,7 @@ def _history(items: list[str], legacy: str | None) -> tuple[Happening, ...]:
     for item in items:
         stored = parse(item)
         if isinstance(stored, list) and len(stored) >= 2:  # noqa: PLR2004 - when and what
-            detail = stored[2] if len(stored) > 2 and isinstance(stored[2], dict) else {}  # noqa: PLR2004
+            detail = stored[2] if len(stored) > 2 and isinstance(stored[2], dict) else {}  # noqa: PLR2004 - when, what and the details
             happened.append(Happening(str(stored[1]), as_number(stored[0]), detail, item))
     return tuple(happened)
 

@@ -29,7 +29,7 @@ log = logging.getLogger("qless.worker")
 COMMON_METHODS: Final = ("process", "perform")
 
 
-class CannotPerform(QlessError):  # noqa: N818  the names are the sentence, as in errors.py
+class CannotPerform(QlessError):  # noqa: N818 - the names are the sentence, as in errors.py
     """Raised when the class of a job cannot be imported, or has nothing that runs jobs."""
 
 
@@ -37,7 +37,7 @@ def attempt(job: Job) -> BaseException | None:
     """Run a job; answers what it raised, or None when it returned."""
     try:
         performer_of(job.klass_name, job.queue_name)(job)
-    except (Exception, SystemExit) as error:  # noqa: BLE001  all of it ends the job, not us
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - all of it ends the job, not us
         # As text, because a handler may choke on what UTF-8 cannot hold.
         log.warning("job %r (%r) raised\n%s", job.jid, job.klass_name, message_of(error))
         return error
@@ -86,7 +86,7 @@ def performer_of(klass_name: str, queue_name: str) -> Callable[[Job], Any]:
     raise CannotPerform(problem)
 
 
-def find(klass_name: str) -> Any:  # noqa: ANN401  a class, a function or a module
+def find(klass_name: str) -> Any:  # noqa: ANN401 - a class, a function or a module
     """Import what a dotted name means: a module, or something inside one.
 
     Raises:
@@ -151,7 +151,7 @@ def _fail(job: Job, error: BaseException) -> None:
         job.fail(group, message)
 
 
-def _has_method(found: Any, name: str) -> bool:  # noqa: ANN401  as find() gives it
+def _has_method(found: Any, name: str) -> bool:  # noqa: ANN401 - as find() gives it
     """Whether somebody wrote a method of this name; what every class has does not count."""
     if not name or inspect.isroutine(found):
         return False
@@ -160,14 +160,14 @@ def _has_method(found: Any, name: str) -> bool:  # noqa: ANN401  as find() gives
     return callable(getattr(found, name, None))
 
 
-def _bound(found: Any, name: str) -> Callable[[Job], Any]:  # noqa: ANN401  as find() gives it
+def _bound(found: Any, name: str) -> Callable[[Job], Any]:  # noqa: ANN401 - as find() gives it
     """Get a method ready to be called with a job."""
     is_plain = inspect.isclass(found) and inspect.isfunction(inspect.getattr_static(found, name))
     method: Callable[[Job], Any] = getattr(found() if is_plain else found, name)
     return method
 
 
-def _inside(found: Any, names: list[str], klass_name: str) -> Any:  # noqa: ANN401  as find()
+def _inside(found: Any, names: list[str], klass_name: str) -> Any:  # noqa: ANN401 - as find()
     for name in names:
         try:
             found = getattr(found, name)

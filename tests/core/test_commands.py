@@ -47,7 +47,7 @@ def test_every_method_says_what_it_does():
 
 def test_a_command_that_does_not_exist_is_refused(client):
     with pytest.raises(UnknownCommand):
-        Commands(client.commands._run)._call("nonsense")  # noqa: SLF001  nobody else can say it
+        Commands(client.commands._run)._call("nonsense")  # noqa: SLF001 - nobody else can say it
 
 
 def test_b14_on_an_empty_server_lists_are_lists(client):

@@ -34,7 +34,7 @@ def words(page):
     return set(re.findall(r"\w+(?:-\w+)*", (DOCS / page).read_text()))
 
 
-def test_the_tutorial_runs(server, redis, tmp_path, monkeypatch):  # noqa: ARG001  it empties the server
+def test_the_tutorial_runs(server, redis, tmp_path, monkeypatch):  # noqa: ARG001 - it empties the server
     monkeypatch.setenv("REDIS_URL", server.url)
     monkeypatch.syspath_prepend(tmp_path)
     (module,) = blocks("tutorial/first-queue.md", "python")

@@ -75,7 +75,7 @@ def test_a_sentence_that_names_nothing_is_still_told():
 def test_errors_survive_the_way_between_processes():
     error = errors.JobNotRunning("j", "waiting")
 
-    copy = pickle.loads(pickle.dumps(error))  # noqa: S301  made on the spot
+    copy = pickle.loads(pickle.dumps(error))  # noqa: S301 - made on the spot
 
     assert (type(copy), copy.jid, copy.state) == (errors.JobNotRunning, "j", "waiting")
     assert str(copy) == str(error) == "Job j is not currently running: waiting"

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-import no_such_module_anywhere  # noqa: F401  the fault that the tests look for
+import no_such_module_anywhere  # noqa: F401 - the fault that the tests look for

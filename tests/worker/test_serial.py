@@ -198,7 +198,7 @@ def running(worker):
     return thread
 
 
-def test_a_worker_runs_until_it_is_told_to_stop(server, redis, done):  # noqa: ARG001  it empties the server
+def test_a_worker_runs_until_it_is_told_to_stop(server, redis, done):  # noqa: ARG001 - it empties the server
     with Client(server.url, worker_name="w") as client:
         worker = SerialWorker(client, ["q"], interval=0.01)
         thread = running(worker)
@@ -214,7 +214,7 @@ def test_a_worker_runs_until_it_is_told_to_stop(server, redis, done):  # noqa: A
         assert client.workers.counts == []
 
 
-def test_stopping_wakes_a_worker_that_waits(server, redis):  # noqa: ARG001  it empties the server
+def test_stopping_wakes_a_worker_that_waits(server, redis):  # noqa: ARG001 - it empties the server
     with Client(server.url) as client:
         worker = SerialWorker(client, ["q"], interval=600)
         thread = running(worker)
@@ -322,7 +322,7 @@ def test_a_second_signal_ends_the_command_at_once(slow, redis, number, code):
     assert redis.hget(f"ql:j:{jid}", "state") == "running"
 
 
-def test_b10_a_worker_in_a_world_of_ascii_fails_the_job_and_goes_on(server, redis, tmp_path):  # noqa: ARG001  it empties the server
+def test_b10_a_worker_in_a_world_of_ascii_fails_the_job_and_goes_on(server, redis, tmp_path):  # noqa: ARG001 - it empties the server
     (tmp_path / "foreign_jobs.py").write_text(
         "def fail(job):\n    raise Exception('gl\\u0101 \\u6f22 \\U0001f642')\n", "utf-8"
     )
