@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from werkzeug.test import Client, TestResponse
 
 #: Attributes that hold an address, by where they may stand.
-ADDRESSES = ("href", "src", "action", "hx-get", "hx-post", "data-src", "data-events")
+ADDRESSES = ("href", "src", "action", "formaction", "hx-get", "hx-post", "data-src", "data-events")
 
 
 @dataclass
@@ -25,6 +25,8 @@ class Seen:
     status: int
     found_on: str
     body: str = field(repr=False)
+    #: `(tag, attribute, address)` of everything on it that leads somewhere.
+    addresses: list[tuple[str, str, str]] = field(repr=False)
 
 
 class _Addresses(HTMLParser):
@@ -38,8 +40,7 @@ class _Addresses(HTMLParser):
                 self.found.append((tag, name, value))
 
 
-def addresses(html: str) -> list[tuple[str, str, str]]:
-    """List `(tag, attribute, address)` of everything on a page that leads somewhere."""
+def _addresses(html: str) -> list[tuple[str, str, str]]:
     parser = _Addresses()
     parser.feed(html)
     return parser.found
@@ -54,8 +55,9 @@ def crawl(web: Client, start: str, *, most: int = 400) -> Iterator[Seen]:
         most -= 1
         response: TestResponse = web.get(path)
         body = response.get_data(as_text=True) if "text/html" in response.content_type else ""
-        yield Seen(path, response.status_code, found_on, body)
-        for tag, name, value in addresses(body):
+        seen = Seen(path, response.status_code, found_on, body, _addresses(body))
+        yield seen
+        for tag, name, value in seen.addresses:
             target = urldefrag(urljoin(path, value)).url
             if (tag, name) == ("a", "href") and not urlsplit(target).netloc and target not in known:
                 known.add(target)

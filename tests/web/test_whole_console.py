@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 import redis.connection
@@ -15,8 +15,10 @@ from werkzeug.test import Client as Browser
 from qless_core import Client
 from qless_core.embedded import EmbeddedServer
 from qless_web import create_app
+from qless_web.actions.action import ACTIONS
 from qless_web.demo import seeds
-from tests.support.crawl import addresses, crawl
+from tests.support.crawl import crawl
+from tests.support.dom import parse
 
 AWKWARD = [
     "a/b",
@@ -118,11 +120,23 @@ def test_every_link_of_the_console_leads_to_a_page(visit):
     ] == []
 
 
+def test_every_action_is_offered_on_some_page(visit, prefix):
+    routes = create_app("redis://localhost:1/0").url_map.bind("here")
+    offered = set()
+    for page in visit.seen:
+        for _, name, value in page.addresses:
+            path = urlsplit(urljoin(page.path, value)).path.removeprefix(prefix)
+            if name in {"href", "action", "formaction"} and routes.test(path, "POST"):
+                offered.add(routes.match(path, "POST")[0].removeprefix("act."))
+
+    assert sorted(ACTIONS.keys() - offered) == []
+
+
 def test_nothing_leads_out_of_the_prefix(visit, prefix):
     strays = {
         (name, value)
         for page in visit.seen
-        for _, name, value in addresses(page.body)
+        for _, name, value in page.addresses
         if value.startswith("/") and not value.startswith(f"{prefix}/")
     }
 
@@ -133,7 +147,7 @@ def test_pages_load_nothing_from_elsewhere(visit):
     foreign = {
         value
         for page in visit.seen
-        for tag, name, value in addresses(page.body)
+        for tag, name, value in page.addresses
         if urlsplit(value).netloc and (tag, name) != ("a", "href")
     }
 
@@ -180,22 +194,41 @@ def test_a_user_who_may_only_read_sees_everything(shop):
     assert everything(shop.redis) == before
 
 
-ODD = ["0", "-1", "1.5", "1e30", "nan", "", "abc", "99999999", "٣", "9" * 400, "%00", "1&page=2"]
+ODD = ["0", "-1", "1.5", "1e30", "nan", "", "abc", "٣", "%00", "1&page=2"]
+BEYOND = ["99999999", "9" * 400]
 
 
-@pytest.mark.parametrize("number", ODD)
-def test_b24_odd_page_numbers_are_no_error_of_ours(web, prefix, number):
-    lists = (
-        "/queues", "/queues/mail/waiting", "/queues/mail/recurring", "/failed", "/completed",
-        "/track", "/tags", "/tag?tag=vip", "/workers", "/failed/webhooks-HTTPError",
-        "/search?q=mail",
-    )  # fmt: skip
-    found = {
-        path: web.get(f"{prefix}{path}{'&' if '?' in path else '?'}page={number}").status_code
-        for path in lists
-    }
+LISTS = (
+    "/queues", "/queues/thumbnails/waiting", "/queues/mail/recurring", "/failed", "/completed",
+    "/track", "/tags", "/tag?tag=vip", "/workers", "/failed/webhooks-HTTPError",
+)  # fmt: skip
 
-    assert set(found.values()) <= {200, 400, 404}, found
+
+def numbered(web, prefix, path, number):
+    """Read a page of a list: its status and what it shows, whatever the number in it is."""
+    answer = web.get(f"{prefix}{path}{'&' if '?' in path else '?'}page={number}")
+    return answer.status_code, parse(answer.get_data(as_text=True)).one("main")
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_b24_what_is_no_page_number_is_the_first_page(web, prefix, path):
+    first = numbered(web, prefix, path, 1)[1].row_ids
+    found = {number: numbered(web, prefix, path, number) for number in ODD}
+
+    assert {number: status for number, (status, _) in found.items() if status != 200} == {}
+    assert [number for number, (_, main) in found.items() if main.row_ids != first] == []
+
+
+@pytest.mark.parametrize("path", LISTS)
+@pytest.mark.parametrize("number", BEYOND)
+def test_b24_a_page_after_the_last_says_so_and_leads_back(web, prefix, path, number):
+    status, main = numbered(web, prefix, path, number)
+    (back,) = (each for each in main.all("a") if each.text.startswith("Go to page"))
+
+    assert status == 200
+    assert "There is no page" in main.text
+    assert not main.row_ids
+    assert parse(web.get(back.attributes["href"]).get_data(as_text=True)).one("main").row_ids
 
 
 @pytest.mark.parametrize(
