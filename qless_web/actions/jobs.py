@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from qless_core import reads
@@ -16,7 +17,7 @@ from qless_web import statuses
 from qless_web.actions import targets
 from qless_web.actions.action import action
 from qless_web.actions.form import bare_lines
-from qless_web.actions.outcome import Outcome, emptied
+from qless_web.actions.outcome import Outcome, about, emptied
 from qless_web.console import current
 from qless_web.formatting import short_jid
 from qless_web.presenters import ask, ask_jobs
@@ -47,10 +48,20 @@ def _either(jid: str, job: Callable[[], T], recurring: Callable[[], T]) -> T:
     try:
         return job()
     except JobNotFound:
-        try:
-            return recurring()
-        except RecurringJobNotFound:
-            raise JobNotFound(jid) from None
+        return _recurring(jid, recurring)
+
+
+def _recurring(jid: str, act: Callable[[], T]) -> T:
+    """Do it to the recurring job of that jid.
+
+    Raises:
+        JobNotFound: there is none, which was the last thing it could be.
+
+    """
+    try:
+        return act()
+    except RecurringJobNotFound:
+        raise JobNotFound(jid) from None
 
 
 def _one(jid: str, report: Report, done: str) -> Outcome:
@@ -114,28 +125,34 @@ def _ask_cancel(_form: Form, jid: str) -> AskPage:
 )
 def cancel_job(form: Form, jid: str) -> Outcome:
     """Remove a job for good, with those that wait for it where they were shown."""
-    commands = current().client.commands
-    page = Link("jobs.show", {"jid": jid})
     found = targets.look(jid)
     if isinstance(found, reads.RecurringRow):
-        commands.unrecur(jid)
-        text = f"Cancelled the recurring job {short_jid(jid)}."
-        return Outcome(text=text, done=(jid,), gone=((page, Link("queues.index")),))
-    home = Link("queues.show", {"queue": found.queue}) if found.queue else Link("queues.index")
-    report = commands.bulk_cancel("", targets.shown(form, (jid,)))
-    if jid in report.left and len(report.left) == 1 and not report.done:
-        return _one(jid, report, "")
-    text = f"Cancelled {short_jid(jid)}."
-    if len(report.done) > 1 or report.left:
-        text = f"Cancelled {words.jobs(len(report.done))}. "
-        text += words.left_out(words.tally(report.left), was=True)
-    return Outcome(
-        text=text.strip(),
-        tone="warning" if report.left else "done",
-        done=report.done,
-        left=report.left,
-        gone=(*(((page, home),) if jid in report.done else ()), *emptied(report)),
-    )
+        return _end(jid)
+    report = current().client.commands.bulk_cancel("", targets.shown(form, (jid,)))
+    return _cancelled(jid, found.queue, report)
+
+
+def _end(jid: str) -> Outcome:
+    """Remove a recurring job for good."""
+    _recurring(jid, lambda: current().client.commands.unrecur(jid))
+    text = f"Cancelled the recurring job {short_jid(jid)}."
+    return Outcome(text=text, done=(jid,), gone=(_away(jid, ""),))
+
+
+def _cancelled(jid: str, queue: str, report: Report) -> Outcome:
+    """Tell of a job that was cancelled, and of those that waited for it."""
+    if {*report.done, *report.left} == {jid}:
+        outcome = _one(jid, report, f"Cancelled {short_jid(jid)}.")
+    else:
+        outcome = about("Cancelled", report)
+    away = (_away(jid, queue),) if jid in report.done else ()
+    return replace(outcome, gone=(*away, *outcome.gone))
+
+
+def _away(jid: str, queue: str) -> tuple[Link, Link]:
+    """Lead from the page of a job that is no more to its queue, or to all of them."""
+    home = Link("queues.show", {"queue": queue}) if queue else Link("queues.index")
+    return Link("jobs.show", {"jid": jid}), home
 
 
 # -- Move
@@ -155,17 +172,10 @@ def move_job(form: Form, jid: str) -> Outcome:
     commands = current().client.commands
     report = commands.bulk_move("", queue, [(jid, targets.movable(form))])
     done = f"Moved {short_jid(jid)} to {queue}."
-    if report.left.get(jid) == "gone":
-        _either(jid, _missing(jid), lambda: commands.recur_update(jid, queue=queue))
-        return Outcome(text=done, done=(jid,))
-    return _one(jid, report, done)
-
-
-def _missing(jid: str) -> Callable[[], None]:
-    def look() -> None:
-        raise JobNotFound(jid)
-
-    return look
+    if report.left.get(jid) != "gone":
+        return _one(jid, report, done)
+    _recurring(jid, lambda: commands.recur_update(jid, queue=queue))
+    return Outcome(text=done, done=(jid,))
 
 
 # -- Priority

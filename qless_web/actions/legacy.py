@@ -44,18 +44,19 @@ def _original(
     body_of = read or _body
 
     def declare(answer: Callable[[Any], Response]) -> Callable[[], Response]:
-        @wraps(answer)
-        def serve() -> Response:
-            try:
-                return answer(body_of())
-            except (QlessError, BadRequest, Forbidden) as error:
-                return _answer({"error": _sentence(error)}, _status(error))
-
+        serve = wraps(answer)(lambda: _served(answer, body_of))
         name = f"original_{address.strip('/')}"
         blueprint.add_url_rule(address, name, serve, methods=["POST"], strict_slashes=False)
         return serve
 
     return declare
+
+
+def _served(answer: Callable[[Any], Response], body_of: Callable[[], Any]) -> Response:
+    try:
+        return answer(body_of())
+    except (QlessError, BadRequest, Forbidden) as error:
+        return _answer({"error": _sentence(error)}, _status(error))
 
 
 def _status(error: QlessError | HTTPException) -> int:
@@ -321,15 +322,17 @@ def cancel(body: Any) -> Response:  # noqa: ANN401 - any JSON
     if not jids:
         return _answer({"canceled": []})
     outcome = _perform("cancel_jobs", {"jids": jids})
-    done, left = list(outcome.done), dict(outcome.left)
-    # What is no job may be a recurring one, which the original cancelled here, too.
-    for jid in [jid for jid, reason in left.items() if reason == "gone"]:
-        if current().client.commands.recur_get(jid) is not None:
-            _perform("cancel_job", jid=jid)
-            done.append(jid)
-            del left[jid]
+    ended, _, _ = _each(_recurring(outcome.left), lambda jid: _perform("cancel_job", jid=jid))
+    done = [*outcome.done, *ended]
+    left = {jid: reason for jid, reason in outcome.left.items() if jid not in ended}
     status = 200 if done else statuses.of_reasons(left.values())
     return _answer(_with_left({"canceled": done}, _why(left)), status)
+
+
+def _recurring(left: Mapping[str, str]) -> list[str]:
+    """Find what is no job but recurs; the original cancelled that here, too."""
+    gone = (jid for jid, reason in left.items() if reason == "gone")
+    return [jid for jid in gone if current().client.commands.recur_get(jid) is not None]
 
 
 def _nothing() -> None:

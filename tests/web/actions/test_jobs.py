@@ -146,6 +146,20 @@ def test_a_job_that_others_began_to_wait_for_is_left_alone(web, shop):
     assert "other jobs wait for it" in toasts(web.follow(answer))
 
 
+def test_where_none_of_them_is_as_it_was_shown_nothing_is_cancelled(web, shop, client):
+    shop.put("a")
+    shop.put("b", depends=["a"])
+    asked = question(web.page(at("a", "cancel")))
+    client.queues["mail"].pop()
+    client.jobs["b"].undepend("a")
+
+    answer = web.post(at("a", "cancel"), asked.filled({}), **HTMX)
+
+    assert answer.status_code == 409
+    assert "Cancelled 0 jobs. 2 were left out" in answer.text
+    assert (shop.state("a"), shop.state("b")) == ("running", "waiting")
+
+
 def test_a_number_that_is_no_longer_right_asks_again(web, shop):
     shop.put("a")
     shop.put("b", depends=["a"])
