@@ -16,9 +16,11 @@ from qless_web.presenters import ask, ask_failures
 from qless_web.presenters.page import Link
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from qless_core.bulk import Seen
+    from qless_web.access import Permission
+    from qless_web.actions.action import Action
     from qless_web.actions.form import Form
     from qless_web.presenters.ask import AskPage
 
@@ -42,78 +44,63 @@ def _look(group: str) -> ask_failures.Look:
     )
 
 
-def _tell(reports: Iterator[Report], group: str, done: str, form: Form, again: Link) -> Outcome:
+def _on_group(
+    verb: str, permission: Permission, question: Callable[[ask_failures.Look], AskPage]
+) -> Callable[[Callable[..., Outcome]], Action]:
+    """Declare what is done to a whole group; `question` is asked about a look at it."""
+    return action(
+        f"{verb}_group",
+        f"/failed/<name:group>/{verb}",
+        permission=permission,
+        subject=ask.of_group,
+        ask=lambda _form, group: question(_look(group)),
+        confirms=True,
+    )
+
+
+def _tell(
+    done: str, reports: Iterator[Report], form: Form, again: Link, group: str = ""
+) -> Outcome:
+    """Work as far as there is time, and tell of it.
+
+    Args:
+        done: what happens to the jobs, as "Retried".
+        reports: does it.
+        form: from whoever asked.
+        again: the question that goes on where time was up.
+        group: the group that is left without jobs if there were none; "" for no single one.
+
+    """
     report, finished = chunks.as_far_as_time_allows(reports, patient=form.patient)
     outcome = about(done, report)
     if not finished:
         return outcome.unfinished(again)
-    nothing = not report.done and not report.left
-    return replace(outcome, gone=emptied(Report(emptied=(group,)))) if nothing else outcome
+    if group and not report.done and not report.left:
+        return replace(outcome, gone=emptied(Report(emptied=(group,))))
+    return outcome
 
 
-# -- Retry
-
-
-def _ask_retry(_form: Form, group: str) -> AskPage:
-    return ask_failures.retry(_look(group))
-
-
-@action(
-    "retry_group",
-    "/failed/<name:group>/retry",
-    permission="operate",
-    subject=ask.of_group,
-    ask=_ask_retry,
-    confirms=True,
-)
+@_on_group("retry", "operate", ask_failures.retry)
 def retry_group(form: Form, group: str) -> Outcome:
     """Put all jobs of a group back to work, each in its own queue."""
     reports = current().client.failures.retry(group, seen=form.seen().get(group))
-    return _tell(reports, group, "Retried", form, Link("act.retry_group", {"group": group}))
+    return _tell("Retried", reports, form, Link("act.retry_group", {"group": group}), group)
 
 
-# -- Move
-
-
-def _ask_move(_form: Form, group: str) -> AskPage:
-    return ask_failures.move(_look(group))
-
-
-@action(
-    "move_group",
-    "/failed/<name:group>/move",
-    permission="operate",
-    subject=ask.of_group,
-    ask=_ask_move,
-    confirms=True,
-)
+@_on_group("move", "operate", ask_failures.move)
 def move_group(form: Form, group: str) -> Outcome:
     """Put all jobs of a group to work in one queue."""
     queue = form.text("queue", "where the jobs are to go")
     reports = current().client.failures.retry(group, queue, seen=form.seen().get(group))
     again = Link("act.move_group", {"group": group, "queue": queue})
-    return _tell(reports, group, f"Moved to {queue}:", form, again)
+    return _tell(f"Moved to {queue}:", reports, form, again, group)
 
 
-# -- Cancel
-
-
-def _ask_cancel(_form: Form, group: str) -> AskPage:
-    return ask_failures.cancel(_look(group))
-
-
-@action(
-    "cancel_group",
-    "/failed/<name:group>/cancel",
-    permission="destroy",
-    subject=ask.of_group,
-    ask=_ask_cancel,
-    confirms=True,
-)
+@_on_group("cancel", "destroy", ask_failures.cancel)
 def cancel_group(form: Form, group: str) -> Outcome:
     """Remove all jobs of a group for good, but those that others wait for."""
     reports = current().client.failures.cancel(group, seen=form.seen().get(group))
-    return _tell(reports, group, "Cancelled", form, Link("act.cancel_group", {"group": group}))
+    return _tell("Cancelled", reports, form, Link("act.cancel_group", {"group": group}), group)
 
 
 # -- All of them
@@ -135,9 +122,7 @@ def _ask_unfail_all(_form: Form) -> AskPage:
 )
 def unfail_all(form: Form) -> Outcome:
     """Put everything that failed back to work, each job in its own queue."""
-    report, finished = chunks.as_far_as_time_allows(_every_group(form), patient=form.patient)
-    outcome = about("Retried", report)
-    return outcome if finished else outcome.unfinished(Link("act.unfail_all"))
+    return _tell("Retried", _every_group(form), form, Link("act.unfail_all"))
 
 
 def _every_group(form: Form) -> Iterator[Report]:

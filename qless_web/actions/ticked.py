@@ -15,16 +15,21 @@ from qless_web.presenters import ask_words as words
 from qless_web.presenters.jobs import HELD
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from qless_core.records import Involved
     from qless_web.actions.form import Form
     from qless_web.presenters.ask import AskPage
 
 
-def _look(form: Form) -> tuple[list[Involved], Counter[str]]:
-    """Give the ticked jobs that are there, and count those that have gone."""
+def _sorted(form: Form, fits: Callable[[str], bool]) -> tuple[list[Involved], Counter[str]]:
+    """Give the ticked jobs whose state fits, and count the others by why they do not."""
     closure, jids = targets.ticked(form)
     found = [job for job in closure.jobs if job.jid in set(jids)]
-    return found, Counter({"gone": len(closure.missing)} if closure.missing else {})
+    left = Counter(job.state for job in found if not fits(job.state))
+    if closure.missing:
+        left["gone"] = len(closure.missing)
+    return [job for job in found if fits(job.state)], left
 
 
 def _group(form: Form) -> tuple[tuple[str, str], ...]:
@@ -35,16 +40,14 @@ def _group(form: Form) -> tuple[tuple[str, str], ...]:
 
 
 def _ask_retry(form: Form) -> AskPage:
-    found, left = _look(form)
-    chosen = [job for job in found if job.state == "failed"]
-    left.update(job.state for job in found if job.state != "failed")
+    chosen, left = _sorted(form, lambda state: state == "failed")
     return ask_jobs.ticked(
         "Retry",
         "act.retry_jobs",
         chosen,
         left,
         question=f"Retry {words.jobs(len(chosen))}, each into its own queue?",
-        consequences=("Retries are renewed; data, priority and tags stay.",),
+        consequences=(words.RENEWED,),
         fields=_group(form),
     )
 
@@ -67,17 +70,15 @@ def retry_jobs(form: Form) -> Outcome:
 
 
 def _ask_move(form: Form) -> AskPage:
-    found, left = _look(form)
+    chosen, left = _sorted(form, lambda state: state not in HELD)
     queues = current().read(reads.queue_names())
-    chosen = [job for job in found if job.state not in HELD]  # no worker is at it
-    left.update(job.state for job in found if job.state in HELD)
     return ask_jobs.ticked(
         "Move",
         "act.move_jobs",
         chosen,
         left,
         question=f"Move {words.jobs(len(chosen))} to which queue?",
-        consequences=("They run there, with retries renewed; data, priority and tags stay.",),
+        consequences=(words.RENEWED_THERE,),
         fields=_group(form),
         inputs=(ask_jobs.queue_input(queues),),
     )

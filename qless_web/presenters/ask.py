@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from qless_web.formatting import short_jid
 from qless_web.presenters import ask_words as words
+from qless_web.presenters.jobs import group_link, job_link, queue_link, worker_link
 from qless_web.presenters.page import Ask, Crumb, Flash, Link, Page
 
 if TYPE_CHECKING:
@@ -79,20 +80,20 @@ def toast(flash: Flash) -> ToastPage:
 
 def of_queue(queue: str) -> Subject:
     """Ask about a queue."""
-    link = Link("queues.show", {"queue": queue})
+    link = queue_link(queue)
     crumbs = (Crumb("Queues", Link("queues.index")), Crumb(queue, link))
     return Subject(nav="queues", name=queue, link=link, crumbs=crumbs)
 
 
 def of_job(jid: str, name: str = "") -> Subject:
     """Ask about a job; `name` is how people see it."""
-    link, name = Link("jobs.show", {"jid": jid}), name or short_jid(jid)
+    link, name = job_link(jid), name or short_jid(jid)
     return Subject(nav="queues", name=name, link=link, crumbs=(Crumb(name, link),))
 
 
 def of_group(group: str) -> Subject:
     """Ask about a group of failures."""
-    link = Link("failures.group", {"group": group})
+    link = group_link(group)
     crumbs = (Crumb("Failures", Link("failures.index")), Crumb(group, link))
     return Subject(nav="failures", name=group, link=link, crumbs=crumbs)
 
@@ -106,7 +107,7 @@ def of_failures() -> Subject:
 
 def of_worker(worker: str) -> Subject:
     """Ask about a worker."""
-    link = Link("workers.show", {"worker": worker})
+    link = worker_link(worker)
     crumbs = (Crumb("Workers", Link("workers.index")), Crumb(worker, link))
     return Subject(nav="workers", name=worker, link=link, crumbs=crumbs)
 

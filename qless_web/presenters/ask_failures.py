@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from qless_web.formatting import Whole, short_jid, tilde
+from qless_web.formatting import Whole, tilde
 from qless_web.presenters import ask_words as words
 from qless_web.presenters.ask import AskPage, ask_page, of_failures, of_group
-from qless_web.presenters.ask_jobs import FOR_GOOD, queue_input
+from qless_web.presenters.ask_jobs import queue_input
+from qless_web.presenters.jobs import group_link, job_link
 from qless_web.presenters.page import Ask, Crumb, Link
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def retry(look: Look) -> AskPage:
         verb="Retry",
         endpoint="act.retry_group",
         question=f"Retry {words.jobs(look.count)} of {look.group} into their own queues?",
-        consequences=(f"Retries are renewed; data, priority and tags stay. {_MEANWHILE}",),
+        consequences=(f"{words.RENEWED} {_MEANWHILE}",),
     )
 
 
@@ -83,7 +84,7 @@ def move(look: Look) -> AskPage:
         verb="Move",
         endpoint="act.move_group",
         question=f"Move {words.jobs(look.count)} of {look.group} to which queue?",
-        consequences=(f"They run there, with retries renewed. {_MEANWHILE}",),
+        consequences=(f"{words.RENEWED_THERE} {_MEANWHILE}",),
         inputs=(queue_input(look.queues),),
     )
 
@@ -96,7 +97,7 @@ def cancel(look: Look) -> AskPage:
         endpoint="act.cancel_group",
         question=f"Cancel {words.jobs(look.count)} of {look.group}?",
         consequences=(
-            FOR_GOOD,
+            words.FOR_GOOD,
             f"Those that other jobs wait for are left out and named. {_MEANWHILE}",
         ),
         danger=True,
@@ -136,12 +137,12 @@ def _ask(  # noqa: PLR0913 - the parts of a question, keyword-only
 
 def _examples(newest: Sequence[JobRow], count: int) -> Sequence[Crumb]:
     found = [
-        Crumb(f"{row.klass} {short_jid(row.jid)}".strip(), Link("jobs.show", {"jid": row.jid}))
+        Crumb(words.job(row.klass, row.jid), job_link(row.jid))
         for row in newest
         if row.state == "failed"
     ]
     if count > len(found):
-        found.append(Crumb(f"and {count - len(found):,} more"))
+        found.append(Crumb(words.more(count - len(found))))
     return found
 
 
@@ -158,9 +159,9 @@ def unfail_all(found: Listing[FailureGroup], now: float) -> AskPage:
         else "Nothing has failed.",
         link=Link("act.unfail_all"),
         left_out=(f"{rest:,} smaller groups are left for a second time.",) if rest else (),
-        consequences=(f"Retries are renewed; data, priority and tags stay. {_MEANWHILE}",),
+        consequences=(f"{words.RENEWED} {_MEANWHILE}",),
         examples=tuple(
-            Crumb(f"{group.name}: {group.count:,}", Link("failures.group", {"group": group.name}))
+            Crumb(f"{group.name}: {group.count:,}", group_link(group.name))
             for group in found.rows[: 2 * NAMED]
         ),
         fields=(

@@ -9,7 +9,7 @@ from qless_core.records import Involved
 from qless_web.formatting import Whole, short_jid, tilde
 from qless_web.presenters import ask_words as words
 from qless_web.presenters.ask import AskPage, Input, ask_page, of_job, of_ticked
-from qless_web.presenters.jobs import HELD
+from qless_web.presenters.jobs import HELD, job_link
 from qless_web.presenters.page import Ask, Crumb, Link
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ NAMED = 10
 
 #: Jobs that a question carries along, each with its state. Of more it carries the digest.
 CARRIED = 500
-
-#: Said wherever jobs go for good.
-FOR_GOOD = "Jobs and their data are gone for good: this cannot be undone."
 
 
 def digest(jobs: Iterable[Involved]) -> str:
@@ -47,7 +44,7 @@ def target(name: str, shown: str | int) -> str:
 
 def job_name(job: Involved) -> str:
     """Name a job as people see it: class, shortened jid."""
-    return f"{job.klass} {short_jid(job.jid)}".strip()
+    return words.job(job.klass, job.jid)
 
 
 def queue_input(queues: Sequence[str], value: str = "") -> Input:
@@ -142,7 +139,7 @@ def _moving(job: Involved) -> Iterable[str]:
 
 
 def _name(job: Involved | RecurringRow, jid: str) -> str:
-    name = f"{job.klass} {short_jid(jid)}".strip()
+    name = words.job(job.klass, jid)
     return name if isinstance(job, Involved) else f"the recurring job {name}"
 
 
@@ -216,9 +213,7 @@ def undepend(job: Involved, dependencies: Sequence[str], one: str) -> AskPage:
         question=f"Let {job_name(job)} wait no longer for {what}?",
         link=Link("act.undepend_job", {"jid": job.jid}),
         consequences=("A job that waits for nothing runs as soon as a worker takes it.",),
-        examples=tuple(
-            Crumb(jid, Link("jobs.show", {"jid": jid})) for jid in sorted(dependencies)[:NAMED]
-        ),
+        examples=tuple(_first([Crumb(jid, job_link(jid)) for jid in sorted(dependencies)])),
         fields=(
             ("expected", "1" if one else str(len(dependencies))),
             *((("dependency", one),) if one else ()),
@@ -257,17 +252,18 @@ def cancel(closure: Closure, jid: str) -> AskPage:
 
 def cancel_recurring(jid: str, klass: str) -> AskPage:
     """Ask whether to end a recurring job."""
+    name = words.job(klass, jid)
     asked = Ask(
         verb="Cancel",
         count=1,
         noun="recurring job",
-        question=f"Cancel the recurring job {klass} {short_jid(jid)}?",
+        question=f"Cancel the recurring job {name}?",
         link=Link("act.cancel_job", {"jid": jid}),
         consequences=("It makes no more jobs. Those it has made stay. This cannot be undone.",),
         fields=(("expected", "1"),),
         danger=True,
     )
-    return ask_page(asked, of_job(jid, f"{klass} {short_jid(jid)}"))
+    return ask_page(asked, of_job(jid, name))
 
 
 def _canceling(doomed: Sequence[Involved], others: Sequence[Involved]) -> Iterable[str]:
@@ -282,16 +278,20 @@ def _canceling(doomed: Sequence[Involved], others: Sequence[Involved]) -> Iterab
     yield (
         "The job and its data are gone for good: this cannot be undone."
         if len(doomed) == 1
-        else FOR_GOOD
+        else words.FOR_GOOD
     )
 
 
 def _examples(jobs: Sequence[Involved]) -> Iterable[Crumb]:
-    for job in jobs[:NAMED]:
-        text = f"{job_name(job)} ({job.state} in {job.queue})"
-        yield Crumb(text, Link("jobs.show", {"jid": job.jid}))
-    if len(jobs) > NAMED:
-        yield Crumb(f"and {len(jobs) - NAMED:,} more")
+    return _first(
+        [Crumb(f"{job_name(job)} ({job.state} in {job.queue})", job_link(job.jid)) for job in jobs]
+    )
+
+
+def _first(crumbs: Sequence[Crumb]) -> Iterable[Crumb]:
+    yield from crumbs[:NAMED]
+    if len(crumbs) > NAMED:
+        yield Crumb(words.more(len(crumbs) - NAMED))
 
 
 def _targets(jobs: Iterable[Involved]) -> tuple[tuple[str, str], ...]:

@@ -37,6 +37,15 @@ REASONS: dict[str, tuple[str, str, str]] = {
     ),
 }
 
+#: Said wherever jobs go for good.
+FOR_GOOD = "Jobs and their data are gone for good: this cannot be undone."
+
+#: Said wherever jobs go back to work.
+RENEWED = "Retries are renewed; data, priority and tags stay."
+
+#: The same, where they go to another queue.
+RENEWED_THERE = "They run there, with retries renewed; data, priority and tags stay."
+
 #: Names that a report lists one by one; the rest is counted.
 NAMED = 8
 
@@ -48,6 +57,24 @@ def jobs(count: int) -> str:
     ('1 job', '4,812 jobs')
     """
     return "1 job" if count == 1 else f"{count:,} jobs"
+
+
+def job(klass: str, jid: str) -> str:
+    """Name a job as people see it: class, shortened jid.
+
+    >>> job("Welcome", "9f3c21aa0b3c4d5e8f90123456789abc"), job("", "order-12")
+    ('Welcome 9f3c21aa…', 'order-12')
+    """
+    return f"{klass} {short_jid(jid)}".strip()
+
+
+def more(count: int) -> str:
+    """Count those that are not named.
+
+    >>> more(4812)
+    'and 4,812 more'
+    """
+    return f"and {count:,} more"
 
 
 def why(reason: str) -> str:
@@ -105,5 +132,5 @@ def named(left: Mapping[str, str]) -> tuple[str, ...]:
     """
     lines = [f"{short_jid(jid)}: {why(reason)}" for jid, reason in list(left.items())[:NAMED]]
     if len(left) > NAMED:
-        lines.append(f"and {len(left) - NAMED:,} more")
+        lines.append(more(len(left) - NAMED))
     return tuple(lines)

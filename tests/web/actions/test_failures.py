@@ -162,6 +162,7 @@ def test_what_failed_since_is_not_touched_even_where_all_that_was_shown_has_left
 
 def test_what_is_still_there_is_retried_where_the_newest_has_left(web, shop, client, clock):
     shop.fail("a", "b")
+    clock.advance(1)  # failures tell whole seconds
     asked = question(web.page(at("boom", "retry")))
     client.commands.bulk_move("", "", [("b", "failed")])
     clock.advance(60)

@@ -532,3 +532,16 @@ def test_the_buttons_of_the_page_of_a_failed_job_work(web, shop):
     web.submit(form(web.page(at("a")), "Retry"))
 
     assert shop.state("a") == "waiting"
+
+
+def test_of_many_jobs_that_a_job_waits_for_some_are_named_and_the_rest_counted(web, shop):
+    first = [f"first-{number:02}" for number in range(13)]
+    for jid in first:
+        shop.put(jid)
+    shop.put("a", depends=first)
+
+    page = web.page(at("a", "undepend"))
+
+    assert "first-09" in page.text
+    assert "first-10" not in page.text
+    assert "and 3 more" in page.text
