@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from qless_core import reads
 from qless_core.errors import JobNotFound
 from qless_core.reads import JobRow, RecurringRow
+from qless_core.reads.names import NameDigest, resolve
 from qless_core.records import Involved, Report
 from qless_web.actions.action import AskAgain
 from qless_web.actions.form import bare_lines
 from qless_web.console import current
+from qless_web.formatting import untilde
 from qless_web.presenters import ask_jobs
 from qless_web.presenters.jobs import HELD, STATES
 
@@ -80,6 +82,19 @@ def ticked(form: Form) -> tuple[Closure, list[str]]:
         return closure, jids
     jids = [bare.get(jid, jid) for jid in jids]
     return commands.bulk_closure(*jids), jids
+
+
+def group(form: Form) -> str:
+    """Give the failure group that ticked jobs were listed in; "" where they were in no such list.
+
+    Of a long name its digest came along. Where no group is left that has it, the digest stands for
+    the name: no job is in a group that is called so.
+    """
+    written = form.get("group")
+    name = untilde(written)
+    if not isinstance(name, NameDigest):
+        return name
+    return current().read(resolve("group", name)) or written
 
 
 def untouched(jid: str, state: str) -> Report:

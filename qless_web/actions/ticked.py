@@ -63,7 +63,7 @@ def _ask_retry(form: Form) -> AskPage:
 def retry_jobs(form: Form) -> Outcome:
     """Put the ticked jobs that are still failed back to work, each in its own queue."""
     jobs = [(jid, "failed") for jid, _ in targets.named(form)]
-    return about("Retried", current().client.commands.bulk_move(form.get("group"), "", jobs))
+    return about("Retried", current().client.commands.bulk_move(targets.group(form), "", jobs))
 
 
 # -- Move
@@ -96,7 +96,7 @@ def move_jobs(form: Form) -> Outcome:
     """Put the ticked jobs that are as they were shown to work in one queue."""
     queue = form.text("queue", "where the jobs are to go")
     jobs = [(jid, targets.wanted(state) or targets.AT_REST) for jid, state in targets.named(form)]
-    report = current().client.commands.bulk_move(form.get("group"), queue, jobs)
+    report = current().client.commands.bulk_move(targets.group(form), queue, jobs)
     return about(f"Moved to {queue}:", report)
 
 
@@ -120,5 +120,5 @@ def cancel_jobs(form: Form) -> Outcome:
     """Remove the ticked jobs, and those shown that wait for them, for good."""
     jids = form.all("jids")
     jobs = targets.shown(form, jids) if form.guarded else [(jid, "") for jid in jids]
-    report = current().client.commands.bulk_cancel(form.get("group"), jobs)
+    report = current().client.commands.bulk_cancel(targets.group(form), jobs)
     return about("Cancelled", report)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from qless_web.formatting import LONGEST, Whole, head, tilde
+from qless_web.formatting import head, tilde
 from qless_web.presenters import jobs, named, paging
 from qless_web.presenters.page import Action, Crumb, EmptyState, Link, Page, Pager, pager
 
@@ -135,8 +135,7 @@ class GroupPage(Page):
         newest: when the newest of this page failed, epoch seconds.
         actions: what can be done to all of them.
         verbs: what can be done to ticked ones.
-        ticked_in: the group, for what is done to ticked ones to check; "" when its name is too
-            long to go along in an address.
+        ticked_in: the group as addresses write it, for what is done to ticked ones to check.
         empty: what to show where there are no rows.
 
     """
@@ -174,7 +173,7 @@ def group_page(group: str, found: Listing[Snapshot], failed: int, number: int) -
         newest=found.rows[0].failed_at if found.rows and number == 1 else None,
         actions=group_actions(group) if found.total else (),
         verbs=jobs.ticked_verbs("failed"),
-        ticked_in=group if len(tilde(Whole(group))) <= LONGEST else "",
+        ticked_in=tilde(group),
         empty=paging.beyond(pages, number) or (None if found.total else _EMPTY),
     )
 

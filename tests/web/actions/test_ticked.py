@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from qless_web.formatting import tilde
 from tests.support.html import question, toasts
 
 
@@ -115,3 +116,36 @@ def test_names_come_through_lists_and_questions_as_they_are(web, shop, awkward):
 
     web.submit(question(page_of(web, "cancel", sent)))
     assert shop.state(awkward) == "gone"
+
+
+@pytest.mark.parametrize("verb", ["retry", "move", "cancel"])
+@pytest.mark.parametrize(
+    "group", ["boom", "a/b\r\n~41", "ü" * 5_000], ids=["plain", "awkward", "long"]
+)
+def test_ticked_in_a_group_they_must_still_have_failed_in_it(web, shop, client, verb, group):
+    shop.fail("a", "b", group=group)
+    listed = web.page(f"/failed/{tilde(group)}").one("input", name="group").attributes["value"]
+    fields = [("jids", "a"), ("jids", "b"), ("group", listed)]
+    asked = question(web.page(f"/ticked/{verb}?{urlencode(fields)}"))
+    client.commands.bulk_move("", "", [("b", "failed")])
+    client.queues["mail"].pop().fail("other", "no")
+
+    told = toasts(web.follow(web.submit(asked, queue="slow")))
+
+    assert "1 job. 1 was left out: it has failed in another group." in told
+    assert client.failures.groups == {"other": 1}
+    assert shop.state("a") == ("gone" if verb == "cancel" else "waiting")
+
+
+def test_of_a_long_group_that_is_no_more_nothing_is_left_to_act_on(web, shop, client):
+    group = "x" * 5_000
+    shop.fail("a", group=group)
+    fields = [("jids", "a"), ("group", tilde(group))]
+    asked = question(web.page(f"/ticked/retry?{urlencode(fields)}"))
+    client.commands.bulk_move("", "", [("a", "failed")])
+    client.queues["mail"].pop().fail("other", "no")
+
+    told = toasts(web.follow(web.submit(asked)))
+
+    assert "1 was left out: it has failed in another group." in told
+    assert client.failures.groups == {"other": 1}
