@@ -58,8 +58,9 @@ class JobRow:
     jid: str
     klass: str
     queue: str
-    #: As a pop would find it: a running job whose lock is past is `stalled`, a scheduled one
-    #: that is due is `waiting`. Empty when the job is gone. Within its grace a job is `running`.
+    #: As a pop would find it: a running job whose lock is past is `stalled`; a scheduled one that
+    #: is due, and one that was timed out by hand, is `waiting`. Empty when the job is gone. Within
+    #: its grace a job is `running`.
     state: str
     worker: str
     priority: int
@@ -86,6 +87,8 @@ class JobRow:
     warned: bool = False
     #: The lock ran out, and the worker that was warned may finish until `expires`.
     in_grace: bool = False
+    #: It waits because somebody took its lock away: `stalled` is stored, and no lock is left.
+    timed_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +201,7 @@ def _job_row(
         gone=all(value is None for value in reply),
         warned=warned,
         in_grace=warned and state == "running" and clue.is_late(now),
+        timed_out=clue.state == "stalled",
     )
 
 
@@ -230,7 +234,8 @@ class Clue:
             return "stalled"
         if self.state == "scheduled" and due is not None and due <= now:
             return "waiting"
-        return self.state
+        # Stored only when it was timed out by hand: the queue has it among those that wait.
+        return "waiting" if self.state == "stalled" else self.state
 
 
 def clue_of(reply: Sequence[str | None] | None) -> Clue:

@@ -118,13 +118,8 @@ def job_row(
         note=_note(row),
         tracked=tracked,
         gone=row.gone,
-        actions=() if row.gone else job_actions(row.jid, _acting_state(row), tracked=tracked),
+        actions=() if row.gone else job_actions(row.jid, row.state, tracked=tracked),
     )
-
-
-def _acting_state(row: snapshots.JobRow) -> str:
-    # A job that was timed out by hand is called stalled, but waits: it has no lock left to end.
-    return "waiting" if row.state == "stalled" and row.expires is None else row.state
 
 
 def _instant(row: snapshots.JobRow, moment: Moment) -> float | None:
@@ -148,6 +143,8 @@ def _word(row: snapshots.JobRow, moment: Moment) -> str:
 
 
 def _note(row: snapshots.JobRow) -> str:
+    if row.timed_out:
+        return "timed out by hand"
     if row.waits_for is not None and not row.gone:
         return f"waits for {count(row.waits_for)} job{'' if row.waits_for == 1 else 's'}"
     if row.state != "failed" or not row.failure_message:

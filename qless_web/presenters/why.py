@@ -37,6 +37,13 @@ def why(found: JobDetail, now: float) -> Why:
 
 
 def _waiting(found: JobDetail, now: float) -> Why:
+    said = _waits(found, now)
+    if not found.row.timed_out:
+        return said
+    return Why((*sentence("Timed out by hand. "), *said.words), said.tone)
+
+
+def _waits(found: JobDetail, now: float) -> Why:
     row = found.row
     before = _before(found)
     if found.paused:
@@ -99,12 +106,6 @@ _NEXT = "gives it to another worker, or fails it when no retry is left"
 
 def _stalled(found: JobDetail, _now: float) -> Why:
     row = found.row
-    if row.expires is None:
-        return Why(
-            sentence("Timed out by hand: it waits, and is the next to be popped of ",
-                     queue(row.queue), "."),
-            "warning",
-        )  # fmt: skip
     ended = "The lock of worker "
     next_pop = _NEXT
     if not row.warned and found.grace_s > 0:

@@ -102,10 +102,8 @@ def test_a_tracked_job_can_be_untracked():
     assert "Untrack" in [action.text for action in job_actions("j", "waiting", tracked=True)]
 
 
-def test_a_job_timed_out_by_hand_is_stalled_but_has_no_lock_to_take():
-    row = job_row(a_job(state="stalled", expires=None))
-
-    assert "Time out" not in [action.text for action in row.actions]
+def test_a_job_timed_out_by_hand_says_so():
+    assert job_row(a_job(timed_out=True)).note == "timed out by hand"
 
 
 def test_what_destroys_asks_first_in_every_state():

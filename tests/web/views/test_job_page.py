@@ -210,15 +210,23 @@ def test_without_a_grace_period_the_next_pop_hands_the_job_on(client, clock, see
     assert "the next pop of mail gives it to another worker" in why(see("/jobs/j"))
 
 
-def test_a_job_that_was_timed_out_by_hand_waits_first_in_line(client, see):
-    put(client)
+def test_a_job_that_was_timed_out_by_hand_waits_on_every_page(client, see):
+    put(client, tags=["vip"])
     client.queues["mail"].pop()
     client.jobs["j"].timeout()
+    client.track("j")
 
     page = see("/jobs/j")
 
-    assert why(page).startswith("Timed out by hand")
+    assert why(page) == "Timed out by hand. It is the next to be popped of mail ."
+    assert page.one("span", class_="badge").text == "waiting"
     assert "Time out" not in buttons(page)
+    for path in ("/track", "/track?state=waiting", "/tag?tag=vip"):
+        (row,) = see(path).rows
+        assert "timed out by hand" in row.text
+        assert row.one("span", class_="badge").text == "waiting"
+    assert "timed out by hand" in see("/queues/mail/waiting").text
+    assert see("/track?state=stalled").row_ids == []
 
 
 def test_a_scheduled_job_says_when_it_is_due_and_then_waits(client, clock, see):
