@@ -88,7 +88,8 @@ class EmbeddedServer:
 
     Without `directory` it keeps nothing: its files are temporary and go when it stops. With one,
     everything is kept there in an append-only file, and a second `EmbeddedServer` on the same
-    directory attaches to the server already running there, which ends with its first owner.
+    directory attaches to the server already running there, which ends with its first owner;
+    `take_over` waits for that and goes on in its place.
 
     Args:
         directory: where the data is kept; made when missing.
@@ -112,6 +113,8 @@ class EmbeddedServer:
         self._options = dict(options or {})
         self._clock = Clock()
         self._socket: Path | None = None
+        #: Where the server that this one takes over from was.
+        self._former: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._held: list[int] = []
         self._owner = 0
@@ -133,6 +136,16 @@ class EmbeddedServer:
     def owned(self) -> bool:
         """Whether this process started the server, so that it ends with it."""
         return self._owner == os.getpid()
+
+    @property
+    def owner_pid(self) -> int | None:
+        """The process that the server in the directory ends with; None when that is not known."""
+        if self._directory is None:
+            return self._owner or None
+        try:
+            return int((self._directory / "owner").read_text())
+        except (OSError, ValueError):
+            return None
 
     def start(self) -> Self:
         """Start the server, or attach to the one running in the directory; return when it answers.
@@ -190,6 +203,34 @@ class EmbeddedServer:
         self._held.clear()
         self._owner = 0
 
+    def take_over(self) -> bool:
+        """Wait until the server that this one is attached to is gone, then start in its place.
+
+        The address stays the same. Called again and again it lets one of several that are attached
+        own the server whenever its owner has ended.
+
+        Returns:
+            Whether the server is this process's own now; another may have been quicker.
+
+        Raises:
+            EmbeddedServerError: there was a server to follow, but none starts in its place.
+            OSError: the directory cannot be written.
+
+        """
+        place = self._socket
+        if place is None or self.owned:
+            return self.owned
+        _outlive(place)
+        if self._socket is not place:  # stopped meanwhile
+            return False
+        self._former, self._socket = place, None
+        try:
+            self.start()
+        except BaseException:
+            self._socket = place
+            raise
+        return self.owned
+
     def _claim(self, home: Path, binary: str) -> None:
         """Launch in `home` when it is free, else attach to the server that holds it.
 
@@ -210,15 +251,24 @@ class EmbeddedServer:
                     raise EmbeddedServerError(message)
                 self._clock.wait(POLL_S)
             ownership = os.open(home / "owner", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._own()
             self._held.append(ownership)
             fcntl.flock(ownership, fcntl.LOCK_EX)
+            os.ftruncate(ownership, 0)
+            os.pwrite(ownership, str(self._owner).encode(), 0)
             self._launch(home, binary, lock)
         finally:
             os.close(lock)
 
+    def _own(self) -> None:
+        """Be the owner before there is anything to hold: a fork must not keep what it inherits."""
+        self._owner = os.getpid()
+        _live.add(self)
+
     def _launch(self, home: Path, binary: str, lock: int | None = None) -> None:
         """Start the server; without the lock of a directory, in one that is temporary."""
-        place, scrap = _place(home), home if lock is None else None
+        self._own()
+        place, scrap = _place(home, self._former), home if lock is None else None
         if place.parent != home:
             scrap = place.parent
         try:
@@ -263,8 +313,6 @@ class EmbeddedServer:
                 )
             finally:
                 os.close(reading)
-            self._owner = os.getpid()
-            _live.add(self)
             if not self._answers(self._process, place):
                 self.stop()
                 log.seek(0)
@@ -315,15 +363,28 @@ def _too_long(place: Path) -> bool:
     return len(os.fsencode(place)) > SOCKET_PATH_LIMIT
 
 
-def _place(home: Path) -> Path:
-    """Choose the socket of a new server: beside its data, or elsewhere with a note there."""
+def _place(home: Path, former: Path | None) -> Path:
+    """Choose the socket of a new server: beside its data, or elsewhere with a note there.
+
+    Where the server was that this one takes over from is the place that its clients know.
+    """
     note = home / "socket"
     note.unlink(missing_ok=True)
     place = home / "valkey.sock"
     if _too_long(place):
-        place = _temporary_folder() / "valkey.sock"
+        place = (_made_again(former) or _temporary_folder()) / "valkey.sock"
         note.write_text(str(place))
     return place
+
+
+def _made_again(former: Path | None) -> Path | None:
+    if former is None:
+        return None
+    try:
+        former.parent.mkdir(mode=0o700)
+    except OSError:
+        return None
+    return former.parent
 
 
 def _known_socket(home: Path) -> Path:
@@ -344,6 +405,14 @@ def _answer(place: Path) -> bytes:
             return connection.recv(64)
         except OSError:
             return b""
+
+
+def _outlive(place: Path) -> None:
+    """Wait until the server at the socket hangs up, as it does when it ends."""
+    with socket.socket(socket.AF_UNIX) as connection, contextlib.suppress(OSError):
+        connection.connect(str(place))
+        while connection.recv(64):
+            pass
 
 
 def _after_fork() -> None:

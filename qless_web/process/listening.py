@@ -1,4 +1,8 @@
-"""The port, taken before anything else, so that a port in use is one sentence on the terminal."""
+"""The port, taken before anything else, so that a port in use is one sentence on the terminal.
+
+It listens at once: two that only bind to a port share it, and the later one to listen would fail
+where nobody expects it any more. Browsers that come early wait instead of being turned away.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,12 @@ from qless_web.settings import SettingError
 if TYPE_CHECKING:
     from qless_web.settings import Settings
 
+#: Connections that may wait to be taken in; the system may allow fewer.
+WAITING = 2048
+
 
 def listen(settings: Settings) -> socket.socket:
-    """Return a socket bound to the host and port of the settings.
+    """Return a socket that listens on the host and port of the settings.
 
     Raises:
         SettingError: the host is not this machine's own, and nobody said that it may be.
@@ -32,6 +39,7 @@ def listen(settings: Settings) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
+        listener.listen(WAITING)
     except OSError as error:
         listener.close()
         message = f"port {settings.port} of {settings.host} cannot be used: {error.strerror}"
