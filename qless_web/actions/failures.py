@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qless_core import reads
 from qless_core.failures import COUNTED
 from qless_core.records import Report
-from qless_web.actions import chunks
+from qless_web.actions import chunks, targets
 from qless_web.actions.action import action
 from qless_web.actions.outcome import Outcome, about, emptied
 from qless_web.console import current
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qless_web.presenters.ask import AskPage
 
 
-def _look(group: str) -> ask_failures.Look:
+def _look(form: Form, group: str) -> ask_failures.Look:
     """Look at a group: what it lists, what is not failed among that, and all queues."""
     here = current()
     states = here.client.failures.states(group)
@@ -40,6 +40,7 @@ def _look(group: str) -> ask_failures.Look:
         odd=odd,
         complete=newest.total <= COUNTED,
         queues=queues,
+        queue=form.get("queue"),
         now=here.now,
     )
 
@@ -53,7 +54,7 @@ def _on_group(
         f"/failed/<name:group>/{verb}",
         permission=permission,
         subject=ask.of_group,
-        ask=lambda _form, group: question(_look(group)),
+        ask=lambda form, group: question(_look(form, group)),
         confirms=True,
     )
 
@@ -90,7 +91,7 @@ def retry_group(form: Form, group: str) -> Outcome:
 @_on_group("move", "operate", ask_failures.move)
 def move_group(form: Form, group: str) -> Outcome:
     """Put all jobs of a group to work in one queue."""
-    queue = form.text("queue", "where the jobs are to go")
+    queue = targets.queue(form)
     reports = current().client.failures.retry(group, queue, seen=form.seen().get(group))
     again = Link("act.move_group", {"group": group, "queue": queue})
     return _tell(f"Moved to {queue}:", reports, form, again, group)

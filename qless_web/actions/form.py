@@ -18,9 +18,23 @@ HIGHEST_PRIORITY = 1_000_000
 _LONGEST_NUMBER = 12
 
 
-def bare_lines(text: str) -> str:
-    """Give a text with the ends of its lines as jobs have them: browsers send CR LF for each."""
-    return text.replace("\r\n", "\n")
+def spellings(text: str) -> tuple[str, ...]:
+    r"""Give what a text may have been before a browser sent CR LF for each end of a line.
+
+    >>> spellings("mail"), spellings("a\r\nb")
+    (('mail',), ('a\r\nb', 'a\nb', 'a\rb'))
+    """
+    found = (text, text.replace("\r\n", "\n"), text.replace("\r\n", "\r"))
+    return tuple(dict.fromkeys(found))
+
+
+def one_line(text: str) -> str:
+    r"""Give what is left of a text in a field of one line, where browsers drop the ends of lines.
+
+    >>> one_line("a\r\nb")
+    'ab'
+    """
+    return text.replace("\r", "").replace("\n", "")
 
 
 class Form:

@@ -16,7 +16,7 @@ from qless_core.records import Involved
 from qless_web import statuses
 from qless_web.actions import targets
 from qless_web.actions.action import action
-from qless_web.actions.form import bare_lines
+from qless_web.actions.form import spellings
 from qless_web.actions.outcome import Outcome, about, emptied
 from qless_web.console import current
 from qless_web.formatting import short_jid
@@ -168,7 +168,7 @@ def _ask_move(_form: Form, jid: str) -> AskPage:
 )
 def move_job(form: Form, jid: str) -> Outcome:
     """Put a job into another queue; a running one only where it was shown running."""
-    queue = form.text("queue", "where the job is to go")
+    queue = targets.queue(form)
     commands = current().client.commands
     report = commands.bulk_move("", queue, [(jid, targets.movable(form))])
     done = f"Moved {short_jid(jid)} to {queue}."
@@ -234,8 +234,7 @@ def _ask_untag(form: Form, jid: str) -> AskPage:
 )
 def remove_tag(form: Form, jid: str) -> Outcome:
     """Remove tags from a job, or from those that a recurring job makes."""
-    tags = form.tags()
-    tags = tuple(dict.fromkeys((*tags, *map(bare_lines, tags))))
+    tags = tuple(dict.fromkeys(each for tag in form.tags() for each in spellings(tag)))
     commands = current().client.commands
     now = _either(
         jid, lambda: commands.tag("remove", jid, *tags), lambda: commands.recur_untag(jid, *tags)
@@ -323,9 +322,9 @@ def _waits_for(jid: str, dependency: str) -> tuple[Involved, tuple[str, ...]]:
         raise JobNotFound(jid)
     if record.state != "depends":
         raise NotWaitingOnDependencies(jid, record.state)
-    if dependency and dependency not in record.dependencies:
-        dependency = bare_lines(dependency)
-    if dependency and dependency not in record.dependencies:
+    others = set(record.dependencies)
+    dependency = next((each for each in spellings(dependency) if each in others), dependency)
+    if dependency and dependency not in others:
         sentence = f"Job {jid} does not wait for {dependency} (any more)"
         raise NotWaitingOnDependencies(jid, record.state, sentence)
     meant = (dependency,) if dependency else tuple(record.dependencies)

@@ -335,6 +335,14 @@ def _recurring(left: Mapping[str, str]) -> list[str]:
     return [jid for jid in gone if current().client.commands.recur_get(jid) is not None]
 
 
+def _is_of_a_page() -> bool:
+    """Say whether a page's form sent this, and no program that takes JSON."""
+    accepted = request.headers.get("Accept", "")
+    if "text/html" in accepted:
+        return True
+    return request.mimetype in _FORMS and "json" not in accepted
+
+
 def _nothing() -> None:
     """Read no body: the original's was a form without fields."""
 
@@ -343,7 +351,7 @@ def _nothing() -> None:
 def unfail_all(_body: None) -> Response:
     """Put everything that failed back, each job into its own queue; never where Referer says."""
     outcome = _perform("unfail_all")
-    if request.mimetype in _FORMS or "text/html" in request.headers.get("Accept", ""):
+    if _is_of_a_page():
         response = make_response(redirect(url_for("failures.index"), 303))
         set_flash(response, outcome.flash)
         return response

@@ -10,7 +10,7 @@ from qless_core.reads import JobRow, RecurringRow
 from qless_core.reads.names import NameDigest, resolve
 from qless_core.records import Involved, Report
 from qless_web.actions.action import AskAgain
-from qless_web.actions.form import bare_lines
+from qless_web.actions.form import one_line, spellings
 from qless_web.console import current
 from qless_web.formatting import untilde
 from qless_web.presenters import ask_jobs
@@ -68,7 +68,7 @@ def look_at_job(jid: str) -> Involved:
 def ticked(form: Form) -> tuple[Closure, list[str]]:
     """Look at the jobs that were ticked.
 
-    Browsers send every end of a line as CR LF, also in a jid that has a bare LF.
+    Browsers send every end of a line as CR LF, also in a jid that has another one.
 
     Returns:
         The jobs with all that wait for them, and the jids that were ticked, as they are.
@@ -77,10 +77,11 @@ def ticked(form: Form) -> tuple[Closure, list[str]]:
     jids = list(dict.fromkeys(form.all("jids")))
     commands = current().client.commands
     closure = commands.bulk_closure(*jids)
-    bare = {jid: bare_lines(jid) for jid in closure.missing if "\r\n" in jid}
-    if not bare:
+    others = [other for jid in closure.missing for other in spellings(jid)[1:]]
+    if not others:
         return closure, jids
-    jids = [bare.get(jid, jid) for jid in jids]
+    there = {job.jid for job in (*closure.jobs, *commands.bulk_closure(*others).jobs)}
+    jids = [next((each for each in spellings(jid) if each in there), jid) for jid in jids]
     return commands.bulk_closure(*jids), jids
 
 
@@ -95,6 +96,24 @@ def group(form: Form) -> str:
     if not isinstance(name, NameDigest):
         return name
     return current().read(resolve("group", name)) or written
+
+
+def queue(form: Form) -> str:
+    """Give the queue that jobs are to go to.
+
+    It was typed, or picked, in a field of one line, where names lose the ends of their lines: a
+    single queue that is called so but for these is meant.
+
+    Raises:
+        BadArgument: there is none.
+
+    """
+    typed = form.text("queue", "the queue to move to")
+    if not form.guarded:
+        return typed
+    known = current().read(reads.queue_names())
+    meant = [name for name in known if one_line(name) == one_line(typed)]
+    return meant[0] if len(meant) == 1 else typed
 
 
 def untouched(jid: str, state: str) -> Report:

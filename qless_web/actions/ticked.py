@@ -80,7 +80,7 @@ def _ask_move(form: Form) -> AskPage:
         question=f"Move {words.jobs(len(chosen))} to which queue?",
         consequences=(words.RENEWED_THERE,),
         fields=_group(form),
-        inputs=(ask_jobs.queue_input(queues),),
+        inputs=(ask_jobs.queue_input(queues, form.get("queue")),),
     )
 
 
@@ -94,7 +94,7 @@ def _ask_move(form: Form) -> AskPage:
 )
 def move_jobs(form: Form) -> Outcome:
     """Put the ticked jobs that are as they were shown to work in one queue."""
-    queue = form.text("queue", "where the jobs are to go")
+    queue = targets.queue(form)
     jobs = [(jid, targets.wanted(state) or targets.AT_REST) for jid, state in targets.named(form)]
     report = current().client.commands.bulk_move(targets.group(form), queue, jobs)
     return about(f"Moved to {queue}:", report)

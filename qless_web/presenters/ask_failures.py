@@ -48,6 +48,7 @@ class Look:
         odd: how many of those looked at are not failed, by state; `gone` is one.
         complete: whether all were looked at.
         queues: all queues there are.
+        queue: the one that was chosen before; "" when none was.
         now: the moment, epoch seconds.
 
     """
@@ -58,6 +59,7 @@ class Look:
     odd: Mapping[str, int]
     complete: bool
     queues: Sequence[str]
+    queue: str
     now: float
 
     @property
@@ -85,7 +87,7 @@ def move(look: Look) -> AskPage:
         endpoint="act.move_group",
         question=f"Move {words.jobs(look.count)} of {look.group} to which queue?",
         consequences=(f"{words.RENEWED_THERE} {_MEANWHILE}",),
-        inputs=(queue_input(look.queues),),
+        inputs=(queue_input(look.queues, look.queue),),
     )
 
 

@@ -11,6 +11,7 @@ from qless_core.testing import FrozenClock
 from qless_web import create_app
 from qless_web.actions import chunks
 from qless_web.formatting import tilde
+from tests.support.dom import parse
 from tests.support.html import HTMX, question, toasts
 
 MANY = 5_000
@@ -93,6 +94,16 @@ def test_above_a_hundred_the_number_must_be_typed(web, client):
     told = web.follow(web.submit(asked, typed="5,000"))
     assert toasts(told) == "Retried 5,000 jobs."
     assert client.failures.groups == {}
+
+
+def test_asked_again_it_keeps_the_queue_that_was_chosen(web, shop):
+    shop.fail(*(f"j{number}" for number in range(101)))
+    asked = question(web.page(at("boom", "move")))
+
+    again = web.submit(asked, queue="slow", typed="7")
+
+    assert again.status_code == 422
+    assert question(parse(again.text)).value("queue") == "slow"
 
 
 # -- Acting
@@ -184,7 +195,7 @@ def test_one_bad_job_does_not_stop_the_rest(web, shop, redis, client):
     told = toasts(web.follow(web.submit(asked)))
 
     assert "Retried 2 jobs. 4 were left out: " in told
-    for line in ("j1: it has gone", "j3: it is stalled now", "j2: it has failed in another group"):
+    for line in ("j1: it has gone", "j3: it is running now", "j2: it has failed in another group"):
         assert line in told
     assert (shop.state("j0"), shop.state("j5")) == ("waiting", "waiting")
     assert client.failures.groups == {"boom": 3}

@@ -545,3 +545,28 @@ def test_of_many_jobs_that_a_job_waits_for_some_are_named_and_the_rest_counted(w
     assert "first-09" in page.text
     assert "first-10" not in page.text
     assert "and 3 more" in page.text
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"], ids=ascii)
+def test_whatever_ends_the_lines_of_a_name_it_is_that_one(web, shop, client, end):
+    name = f"a{end}b"
+    shop.put(name, queue=name, tags=[name])
+    shop.put("c", depends=[name])
+
+    # As browsers send it: from a field that is not seen, and from one of one line.
+    web.post(at(name, "untag"), {"tag": "a\r\nb"})
+    web.post(at("c", "undepend"), {"dependency": "a\r\nb", "expected": "1"})
+    web.submit(question(web.page(at("c", "move"))), queue="ab")
+
+    assert client.jobs[name].tags == []
+    assert (shop.state("c"), shop.queue("c")) == ("waiting", name)
+
+
+def test_a_queue_that_is_called_as_typed_is_the_one_meant(web, shop):
+    shop.put("a", queue="a\nb")
+    shop.put("b", queue="ab")
+    shop.put("c")
+
+    web.submit(question(web.page(at("c", "move"))), queue="ab")
+
+    assert shop.queue("c") == "ab"

@@ -232,6 +232,15 @@ def test_unfail_all_of_a_form_leads_to_the_failures_and_never_to_a_referer(web, 
     assert toasts(web.follow(answer)) == "Retried 1 job."
 
 
+def test_unfail_all_answers_json_to_whoever_takes_nothing_else(web, shop):
+    shop.fail("a")
+
+    form = "application/x-www-form-urlencoded"
+    answer = web.post("/unfail_all", "", Content_Type=form, Accept="application/json")
+
+    assert (answer.status_code, answer.get_json()) == (200, {"unfailed": 1})
+
+
 # -- Everything at once
 
 

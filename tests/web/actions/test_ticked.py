@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from qless_web.formatting import tilde
+from tests.support.dom import parse
 from tests.support.html import question, toasts
 
 
@@ -149,3 +150,21 @@ def test_of_a_long_group_that_is_no_more_nothing_is_left_to_act_on(web, shop, cl
 
     assert "1 was left out: it has failed in another group." in told
     assert client.failures.groups == {"other": 1}
+
+
+def test_asked_again_ticked_jobs_keep_the_queue_that_was_chosen(web, shop):
+    shop.put("a")
+
+    again = web.post("/ticked/move", {"jids": ["a"], "queue": "slow"})
+
+    assert again.status_code == 422
+    assert question(parse(again.text)).value("queue") == "slow"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"], ids=ascii)
+def test_whatever_ends_the_lines_of_a_jid_it_is_that_job(web, shop, end):
+    shop.fail(f"a{end}b")
+
+    web.submit(question(page_of(web, "retry", "a\r\nb")))
+
+    assert shop.state(f"a{end}b") == "waiting"
