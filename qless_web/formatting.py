@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import UTC, datetime
 from urllib.parse import unquote_to_bytes
@@ -128,16 +129,37 @@ def ago(when: float | None, now: float) -> str:
     return "just now" if past < 1 else f"{_units(int(past), 1)} ago"
 
 
+def since(when: float | None, now: float) -> str:
+    """Say for how long something has lasted that began at an instant.
+
+    >>> [since(each, 1000) for each in (1000, 998, 939, 1030)]
+    ['0 s', '2 s', '1 min', '0 s']
+    """
+    return UNKNOWN if when is None else _units(int(max(0, now - when)), 1)
+
+
 def until(when: float | None, now: float) -> str:
     """Say in how long an instant comes; one that is past is due.
 
-    >>> [until(each, 1000) for each in (1000, 1030.5, 5000)]
-    ['due', 'in 30 s', 'in 1 h']
+    Rounded, not cut: what is kept for 7 days is not forgotten "in 6 d" a second later.
+
+    >>> [until(each, 1000) for each in (1000, 1030.5, 5000, 605_799)]
+    ['due', 'in 31 s', 'in 1 h', 'in 7 d']
     """
     if when is None:
         return UNKNOWN
     ahead = when - now
-    return "due" if ahead <= 0 else f"in {_units(max(1, int(ahead)), 1)}"
+    return "due" if ahead <= 0 else f"in {_nearest(ahead)}"
+
+
+def _nearest(seconds: float) -> str:
+    """Write a length in its largest unit, rounded; 59.9 min are an hour, not 60 min."""
+    place = next(at for at, (size, _) in enumerate(_STEPS) if seconds >= size or size == 1)
+    size, unit = _STEPS[place]
+    number = max(1, math.floor(seconds / size + 0.5))
+    if place and number * size >= _STEPS[place - 1][0]:
+        return f"1 {_STEPS[place - 1][1]}"
+    return f"{number} {unit}"
 
 
 def absolute(when: float | None) -> str:

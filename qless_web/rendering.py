@@ -143,6 +143,7 @@ def install(app: Flask) -> None:
             "iso",
             "printable",
             "short_jid",
+            "since",
             "size",
             "tilde",
             "until",

@@ -160,7 +160,7 @@ def job_page(found: JobDetail, now: float) -> JobPage:
     shown = jobs.job_row(row, tracked=tracked)
     return JobPage(
         title=f"{row.klass} {short_jid(row.jid)}",
-        nav="queues" if row.state != "failed" else "failures",
+        nav=_NAV.get(row.state, "queues"),
         crumbs=_crumbs(row),
         topics=tuple(
             f"job:{jid}"
@@ -175,7 +175,7 @@ def job_page(found: JobDetail, now: float) -> JobPage:
         facts=tuple(_facts(found)),
         tags=tags(row.jid, row.tags),
         add_tag=Action(text="Add", link=Link("act.add_tag", {"jid": row.jid}), icon="add"),
-        actions=shown.actions,
+        actions=jobs.but_priority(shown.actions),
         failure=_failure(found),
         life=timeline.life(found, now),
         data=data(row.jid, found.data, found.data_bytes),
@@ -184,11 +184,15 @@ def job_page(found: JobDetail, now: float) -> JobPage:
     )
 
 
+#: The entry of the rail under which a job is; in other states that of its queue.
+_NAV = {"failed": "failures", "complete": "completed"}
+
+
 def _crumbs(row: JobRow) -> tuple[Crumb, ...]:
     if row.state == "failed" and row.failure_group:
         place = Crumb(named.short(row.failure_group, 40), jobs.group_link(row.failure_group))
         return (Crumb("Failures", Link("failures.index")), place, Crumb(short_jid(row.jid)))
-    if row.queue:
+    if row.queue and row.state != "complete":
         place = Crumb(named.short(row.queue, 40), jobs.queue_link(row.queue))
         return (Crumb("Queues", Link("queues.index")), place, Crumb(short_jid(row.jid)))
     return (Crumb("Completed", Link("completed.index")), Crumb(short_jid(row.jid)))
@@ -206,8 +210,8 @@ def _facts(found: JobDetail) -> Iterable[Fact]:
     yield Fact(
         term="Priority",
         words=sentence(str(row.priority)),
-        # In other states the page's own buttons have it, or it changes nothing any more.
-        action=rank if row.state in {"failed", "running", "stalled"} else None,
+        # Of a job that has completed it changes nothing any more.
+        action=None if row.state == "complete" else rank,
     )
     yield Fact(term="Retries left", words=sentence(_retries(row)))
     if row.state in {"running", "stalled"} and row.worker:
@@ -241,7 +245,7 @@ def _times(found: JobDetail) -> Iterable[Fact]:
         term = _LAST.get(row.state, "Last put" if row.state != "failed" else "Last popped")
         yield Fact(term=term, words=sentence(words.past(row.time)))
     if found.tracked_since is not None:
-        yield Fact(term="Tracked", words=sentence("since ", words.past(found.tracked_since)))
+        yield Fact(term="Tracked", words=sentence(words.past(found.tracked_since)))
 
 
 def tags(jid: str, texts: Iterable[str]) -> tuple[Tag, ...]:

@@ -182,6 +182,11 @@ def job_actions(jid: str, state: str, *, tracked: bool = False) -> tuple[Action,
             return (move, rank, track, cancel)
 
 
+def but_priority(actions: Iterable[Action]) -> tuple[Action, ...]:
+    """Leave the priority out, for pages that have its button beside the number, in every state."""
+    return tuple(each for each in actions if each.link.endpoint != "act.set_priority")
+
+
 #: What can be done to ticked rows: text, icon, where its question is, and whether it destroys.
 TickedVerb = tuple[str, str, Link, bool]
 

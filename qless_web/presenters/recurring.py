@@ -72,7 +72,7 @@ def recurring_page(found: RecurringDetail, now: float) -> RecurringPage:
         facts=tuple(_facts(found)),
         tags=tags(row.jid, row.tags),
         add_tag=Action(text="Add", link=Link("act.add_tag", {"jid": row.jid}), icon="add"),
-        actions=jobs.recurring_actions(row.jid),
+        actions=jobs.but_priority(jobs.recurring_actions(row.jid)),
         data=data(row.jid, found.data, found.data_bytes),
         last=None if found.last is None else jobs.job_row(found.last, named=True),
     )
@@ -123,7 +123,13 @@ def _facts(found: RecurringDetail) -> Iterable[Fact]:
     yield Fact(term="Owed", words=sentence(_debt(row)))
     yield Fact(term="Made so far", words=sentence(count(row.count)))
     yield Fact(term="Backlog", words=sentence(_backlog(row.backlog)))
-    yield Fact(term="Priority", words=sentence(str(row.priority)))
+    yield Fact(
+        term="Priority",
+        words=sentence(str(row.priority)),
+        action=Action(
+            text="Change", link=Link("act.set_priority", {"jid": row.jid}), icon="", asks=True
+        ),
+    )
     yield Fact(term="Retries", words=sentence(count(row.retries)))
 
 

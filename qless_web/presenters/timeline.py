@@ -83,8 +83,11 @@ class Life:
         events: the table.
         attempts: how often it was popped, as far as is known.
         left_out: attempts that are not drawn.
-        waited: seconds it spent waiting in the last attempt; None when unknown.
-        ran: seconds it ran in the last attempt.
+        waited: seconds from put to pop, over all attempts; None when none came to an end.
+        ran: seconds from pop to done, failed or put again, over all attempts.
+        lost: seconds from pop to timed out: nobody knows how long of it the worker lived.
+        present: what goes on now, "running" or "waiting"; "" when nothing does, or it is unknown.
+        present_since: since when, epoch seconds.
 
     """
 
@@ -94,6 +97,15 @@ class Life:
     left_out: int = 0
     waited: float | None = None
     ran: float | None = None
+    lost: float | None = None
+    present: str = ""
+    present_since: float | None = None
+
+    @property
+    def totals(self) -> tuple[tuple[str, str], ...]:
+        """What the attempts that have come to an end took, in words; unknown ones are left out."""
+        took = (("waited", self.waited), ("ran", self.ran), ("lost to time-outs", self.lost))
+        return tuple((word, lasted(each)) for word, each in took if each is not None)
 
 
 def life(job: JobDetail, now: float) -> Life:
@@ -118,8 +130,11 @@ def life(job: JobDetail, now: float) -> Life:
         events=tuple(reversed(list(_events(job.history, trimmed=job.history_trimmed)))),
         attempts=sum(1 for each in job.history if each.what == "popped"),
         left_out=first,
-        waited=walk.waited,
-        ran=walk.ran,
+        waited=walk.spent.get("waited"),
+        ran=walk.spent.get("ran"),
+        lost=walk.spent.get("lost"),
+        present=walk.present,
+        present_since=walk.present_since,
     )
 
 
@@ -150,8 +165,9 @@ class _Walk:
     spans: list[charts.Span] = field(default_factory=list)
     marks: list[tuple[str, float]] = field(default_factory=list)
     lane: int = 0
-    waited: float | None = None
-    ran: float | None = None
+    spent: dict[str, float] = field(default_factory=dict)
+    present: str = ""
+    present_since: float | None = None
     _kind: str = ""
     _since: float = 0.0
     _worker: str = ""
@@ -181,18 +197,27 @@ class _Walk:
         self._since = at
 
     def finish(self, job: JobDetail, now: float) -> None:
-        """Draw what goes on until now."""
-        row, now = job.row, max(now, self._since)
-        if self._kind == "run" and row.state in {"running", "stalled"}:
-            word = "running" if row.state == "running" else "stalled"
-            kind = "run" if word == "running" else "stalled"
-            self._draw(kind, now, f"{self._worker} {word} {duration(now - self._since)}".strip())
-            self.ran = now - self._since
-        elif self._kind == "wait" and row.state in {"waiting", "scheduled", "depends", "stalled"}:
-            kind = "wait" if row.state in {"waiting", "stalled"} else row.state
-            word = {"wait": "waiting", "depends": "waits for others"}.get(kind, kind)
-            self._draw(kind, now, f"{word} {duration(now - self._since)}")
-            self.waited = now - self._since
+        """Draw what goes on until now; its words say no length, for that grows as one reads."""
+        state, now = job.row.state, max(now, self._since)
+        if self._kind in {"run", "wait"} and state == "stalled":
+            ended = job.row.expires
+            if ended is not None and self._since < ended < now:
+                # Its worker held it until the lock ended; it is stalled since then alone.
+                self._spend("ran", ended - self._since)
+                self._draw("run", ended, f"{self._worker} held it".strip())
+                self._since = ended
+            self._go_on("stalled", "stalled", "stalled", now)
+        elif self._kind in {"run", "wait"} and state == "running":
+            # After a time-out too: the worker was warned, and its grace period runs.
+            self._go_on("run", "running", f"{self._worker} running".strip(), now)
+        elif self._kind == "wait" and state in {"waiting", "scheduled", "depends"}:
+            kind = "wait" if state == "waiting" else state
+            word = "waiting for others" if state == "depends" else state
+            self._go_on(kind, word, word, now)
+
+    def _go_on(self, kind: str, word: str, text: str, now: float) -> None:
+        self.present, self.present_since = word, self._since
+        self._draw(kind, now, text)
 
     def _gap(self, at: float) -> None:
         if self._kind:
@@ -203,14 +228,18 @@ class _Walk:
     def _close(self, what: str, at: float) -> None:
         length = at - self._since
         if self._kind == "wait":
-            self._draw("wait", at, f"wait {_lasted(length)}")
-            self.waited = length
+            self._draw("wait", at, f"wait {lasted(length)}")
+            self._spend("waited", length)
         elif self._kind == "run":
             kind, word = _ENDS[what]
-            self._draw(kind, at, f"{self._worker} {_lasted(length)} · {word}".strip())
-            self.ran = length
+            self._draw(kind, at, f"{self._worker} {lasted(length)} · {word}".strip())
             if what == "popped":
                 self._next_lane()
+            else:
+                self._spend("lost" if what == "timed-out" else "ran", length)
+
+    def _spend(self, how: str, length: float) -> None:
+        self.spent[how] = self.spent.get(how, 0.0) + length
 
     def _draw(self, kind: str, end: float, text: str) -> None:
         self.spans.append(charts.Span(kind, self._since, end, text, self.lane))
@@ -222,9 +251,13 @@ class _Walk:
             self._used = False
 
 
-def _lasted(seconds: float) -> str:
-    # History counts in whole seconds: what began and ended in one took less than that.
-    return duration(seconds) if seconds >= 1 else "under 1 s"
+def lasted(seconds: float) -> str:
+    """Say how long something took as far as history tells, which counts in whole seconds.
+
+    >>> lasted(0), lasted(1.9), lasted(61)
+    ('under 1 s', '1 s', '1 min 1 s')
+    """
+    return duration(int(seconds)) if seconds >= 1 else "under 1 s"
 
 
 def _events(history: Sequence[Happening], *, trimmed: bool) -> Iterable[Event]:

@@ -184,15 +184,17 @@ def test_the_browser_says_times_as_the_server_does(patterns, console):
     source = module.replace("console.js", "behaviors/relative-time.js")
     said = patterns.evaluate(
         """async ([source, times]) => {
-            const {ago, until} = await import(source);
-            const say = (each, words) => each.map(([at]) => words(at, times.now));
-            return {ago: say(times.ago, ago), until: say(times.until, until)};
+            const {ago, since, until} = await import(source);
+            const say = (each, word) => each.map(([at]) => word(at, times.now));
+            const words = {ago, since, until};
+            return Object.fromEntries(Object.keys(words).map(
+                (name) => [name, say(times[name], words[name])]));
         }""",
         [source, TIMES],
     )
 
     assert source.startswith(console)
-    for name in ("ago", "until"):
+    for name in ("ago", "since", "until"):
         words = [word for _, word in TIMES[name]]
         assert said[name] == words
         assert [getattr(formatting, name)(at, TIMES["now"]) for at, _ in TIMES[name]] == words

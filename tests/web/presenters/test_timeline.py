@@ -36,8 +36,8 @@ def happened(what, at, **detail):
     return Happening(what, at, detail)
 
 
-def lived(*history, state="complete", now=1_000.0, trimmed=False):
-    row = replace(ROW, state=state)
+def lived(*history, state="complete", now=1_000.0, trimmed=False, expires=None):
+    row = replace(ROW, state=state, expires=expires)
     return life(replace(JOB, row=row, history=tuple(history), history_trimmed=trimmed), now)
 
 
@@ -78,7 +78,7 @@ def test_a_retry_leaves_no_trace_of_when_it_was():
 def test_a_move_while_running_ends_the_run():
     found = lived(put(0), popped(10), put(20), state="waiting", now=25)
 
-    assert drawn(found)[1:] == [("run", "w 10 s · put again", 0), ("wait", "waiting 5 s", 1)]
+    assert drawn(found)[1:] == [("run", "w 10 s · put again", 0), ("wait", "waiting", 1)]
 
 
 def test_a_job_that_goes_from_queue_to_queue():
@@ -92,20 +92,52 @@ def test_a_job_that_goes_from_queue_to_queue():
 @pytest.mark.parametrize(
     ("state", "kind", "words"),
     [
-        ("waiting", "wait", "waiting 40 s"),
-        ("scheduled", "scheduled", "scheduled 40 s"),
-        ("depends", "depends", "waits for others 40 s"),
-        ("stalled", "wait", "waiting 40 s"),
+        ("waiting", "wait", "waiting"),
+        ("scheduled", "scheduled", "scheduled"),
+        ("depends", "depends", "waiting for others"),
     ],
 )
 def test_what_goes_on_is_drawn_until_now(state, kind, words):
-    assert drawn(lived(put(960), state=state)) == [(kind, words, 0)]
+    found = lived(put(960), state=state)
+
+    assert drawn(found) == [(kind, words, 0)]
+    assert (found.present, found.present_since) == (words, 960)
+    assert found.waited is None
 
 
-def test_a_running_job_is_drawn_until_now_and_a_stalled_one_as_such():
-    for state, kind in (("running", "run"), ("stalled", "stalled")):
-        found = lived(put(0), popped(970), state=state)
-        assert drawn(found)[1] == (kind, f"w {state} 30 s", 0)
+def test_a_running_job_is_drawn_until_now():
+    found = lived(put(0), popped(970), state="running")
+
+    assert drawn(found)[1] == ("run", "w running", 0)
+    assert (found.present, found.present_since, found.ran) == ("running", 970, None)
+
+
+def test_a_stalled_job_ran_until_its_lock_ended_and_is_stalled_since():
+    found = lived(put(0), popped(900), state="stalled", expires=960.7)
+
+    assert drawn(found)[1:] == [("run", "w held it", 0), ("stalled", "stalled", 0)]
+    assert (found.present, found.present_since) == ("stalled", 960.7)
+    assert found.totals == (("waited", "15 min"), ("ran", "1 min"))
+
+
+def test_a_job_in_its_grace_period_runs_still_and_is_stalled_after_it():
+    history = put(0), popped(10), happened("timed-out", 80)
+
+    running = lived(*history, state="running", now=85, expires=90)
+    stalled = lived(*history, state="stalled", now=95, expires=90)
+
+    assert drawn(running)[2:] == [("run", "w running", 1)]
+    assert drawn(stalled)[2:] == [("run", "w held it", 1), ("stalled", "stalled", 1)]
+    assert (stalled.lost, stalled.ran) == (70, 10)
+
+
+def test_what_attempts_took_is_counted_over_all_of_them():
+    found = lived(
+        put(0), popped(10), happened("failed", 15), put(100), popped(103),
+        happened("timed-out", 163), popped(165), happened("done", 169),
+    )  # fmt: skip
+
+    assert found.totals == (("waited", "15 s"), ("ran", "9 s"), ("lost to time-outs", "1 min"))
 
 
 def test_trimmed_items_are_a_gap_and_no_length_is_made_up():

@@ -65,10 +65,10 @@ def test_a_job_says_what_it_is(client, clock, see):
     assert facts(page) == {
         "jid": "9f3c21aa0b3c4d5e8f90123456789abc",
         "Queue": "mail",
-        "Priority": "10",
+        "Priority": "10 Change…",
         "Retries left": "3 of 3",
         "Last put": "1 min ago",
-        "Tracked": "since 1 min ago",
+        "Tracked": "1 min ago",
     }
     assert [each.text for each in page.one("div", id="job-tags").all("a")] == ["eu", "vip"]
     copies = [each.attributes["data-copy"] for each in page.all("button", data_behavior="copy")]
@@ -126,7 +126,7 @@ def test_a_waiting_job_says_how_many_are_before_it(client, clock, see):
     assert why(see("/jobs/j0")) == "It is the next to be popped of mail ."
     assert why(see("/jobs/j1")) == "1 job is before it in the waiting list of mail ."
     assert why(see("/jobs/j2")) == "2 jobs are before it in the waiting list of mail ."
-    assert buttons(see("/jobs/j2")) == ["Move", "Priority", "Track", "Cancel"]
+    assert buttons(see("/jobs/j2")) == ["Move", "Track", "Cancel"]
 
 
 def test_a_waiting_job_says_that_its_queue_is_paused(client, see):
@@ -227,6 +227,21 @@ def test_a_job_that_was_timed_out_by_hand_waits_on_every_page(client, see):
         assert row.one("span", class_="badge").text == "waiting"
     assert "timed out by hand" in see("/queues/mail/waiting").text
     assert see("/track?state=stalled").row_ids == []
+
+
+@pytest.mark.parametrize(("state", "entry"), [("failed", "Failures"), ("complete", "Completed")])
+def test_what_is_done_is_found_under_its_own_entry(state, entry, client, see):
+    put(client)
+    job = client.queues["mail"].pop()
+    if state == "failed":
+        job.fail("group", "message")
+    else:
+        job.complete()
+
+    page = see("/jobs/j")
+
+    assert page.one("nav", class_="rail").one("a", aria_current="page").text.startswith(entry)
+    assert page.one("nav", id="crumbs").text.startswith(entry)
 
 
 def test_a_scheduled_job_says_when_it_is_due_and_then_waits(client, clock, see):
@@ -513,9 +528,10 @@ def test_each_attempt_has_a_lane_with_wait_and_run_apart(client, clock, see):
         ("wait", "wait 12 s", "0"),
         ("failed", "worker-1 under 1 s · failed", "0"),
         ("wait", "wait 4 s", "22"),
-        ("run", "worker-1 running 30 s", "22"),
+        ("run", "worker-1 running", "22"),
     ]
-    assert "2 attempts · waited 4 s · ran 30 s" in story.text
+    head = "2 attempts · in all waited 16 s · ran under 1 s · running for 30 s"
+    assert head in story.text
 
 
 def test_trimmed_history_has_a_gap(client, clock, see):

@@ -34,7 +34,7 @@ def test_it_says_how_often_it_runs_and_when_next(client, clock, see):
         "Owed": "0",
         "Made so far": "0",
         "Backlog": "at most 3 missed intervals give a job",
-        "Priority": "5",
+        "Priority": "5 Change…",
         "Retries": "2",
     }
     assert why(page) == "Makes its next job in 9 min , at the pop that follows."

@@ -14,10 +14,25 @@ export function ago(at, now) {
   return past < 1 ? "just now" : `${units(Math.floor(past))} ago`;
 }
 
+export function since(at, now) {
+  return units(Math.max(0, Math.floor(now - at)));
+}
+
+// Rounded, not cut: a limit of 7 days reads "in 7 d" a second later too.
+function nearest(seconds) {
+  const place = UNITS.findIndex(([size]) => seconds >= size || size === 1);
+  const [size, unit] = UNITS[place];
+  const number = Math.max(1, Math.floor(seconds / size + 0.5));
+  const [next, above] = UNITS[place - 1] ?? [Infinity];
+  return number * size >= next ? `1 ${above}` : `${number} ${unit}`;
+}
+
 export function until(at, now) {
   const ahead = at - now;
-  return ahead <= 0 ? "due" : `in ${units(Math.max(1, Math.floor(ahead)))}`;
+  return ahead <= 0 ? "due" : `in ${nearest(ahead)}`;
 }
+
+const WORDS = { past: ago, since, future: until };
 
 // The server's clock counts: how far it is from ours is known from the time the page was made at.
 const told = Number(document.body.dataset.now);
@@ -30,7 +45,7 @@ function tick() {
   for (const element of document.querySelectorAll("time[data-relative]")) {
     const at = Date.parse(element.dateTime) / 1000;
     if (Number.isNaN(at)) continue;
-    const words = element.dataset.relative === "future" ? until(at, now) : ago(at, now);
+    const words = WORDS[element.dataset.relative](at, now);
     if (element.textContent !== words) element.textContent = words;
   }
 }
