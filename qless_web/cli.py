@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import logging
 import os
 import signal
 import sys
@@ -19,7 +20,6 @@ from qless_web.process.daemon import daemonize
 from qless_web.process.errors import StartError
 from qless_web.process.listening import address_of, listen
 from qless_web.process.pidfile import PidFile
-from qless_web.process.serving import serve
 from qless_web.settings import SETTINGS, SettingError, Settings, masked, state_folder
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _start(settings: Settings) -> int:
     listener = listen(settings)
     settings = replace(settings, port=listener.getsockname()[1])
     if settings.foreground:
-        with _named(_pid_file(settings) if settings.pid_file else None):
+        with _said_at_the_end(), _named(_pid_file(settings) if settings.pid_file else None):
             _run(settings, listener, _say)
         return 0
     pid_file = _pid_file(settings).take()
@@ -176,10 +176,29 @@ def _named(pid_file: PidFile | None) -> Iterator[None]:
         pid_file.release()
 
 
+@contextlib.contextmanager
+def _said_at_the_end() -> Iterator[None]:
+    """Say that the console has stopped, when it did as it was told."""
+    owner = os.getpid()
+    try:
+        yield
+    except SystemExit as end:
+        # A worker ends through here too; and a terminal that was closed is told nothing.
+        if os.getpid() == owner and not end.code:
+            with contextlib.suppress(OSError):
+                _say("qless-web has stopped")
+        raise
+
+
 def _run(settings: Settings, listener: socket.socket, say: Callable[[str], None]) -> None:
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     with backing(settings) as ours:
+        # Half a second of imports, while the server starts and the demo is furnished.
+        from qless_web.process.serving import serve  # noqa: PLC0415 - as said
+
         lines = [
-            f"qless-web serves {address_of(listener, ours.prefix)} (pid {os.getpid()})",
-            f"jobs are in {masked(ours.redis_url)}",
+            f"qless-web serves {address_of(listener, settings.prefix)} (pid {os.getpid()})",
+            f"jobs are in {masked(ours.settings.redis_url)}",
+            *filter(None, [ours.note]),
         ]
-        serve(ours, listener, up=lambda: say("\n".join(lines)))
+        serve(ours.settings, listener, wait=ours.wait, up=lambda: say("\n".join(lines)))

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import sys
 import threading
+from contextlib import suppress
 from random import Random
 from typing import TYPE_CHECKING
 
 from qless_core.client import Client
 from qless_core.errors import QlessError
 from qless_web.demo.catalog import BY_QUEUE, KINDS, STAGES, TROUBLES
+from qless_web.demo.seeds import plant
+from qless_web.demo.shop import OPEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,6 +57,17 @@ class Crew:
         self._namespace = namespace
         self._over = threading.Event()
         self._threads: list[threading.Thread] = []
+
+    def furnish(self) -> None:
+        """Put the shop's past and present where no queue is.
+
+        Raises:
+            QlessError: Redis is gone, or refused.
+
+        """
+        with self._client("shop-web-1") as client:
+            if not client.queues.counts:
+                plant(client)
 
     def start(self) -> None:
         """Let everybody begin."""
@@ -185,9 +199,22 @@ class _Tidy:
                 job.cancel()
 
 
+def _tell(text: str) -> None:
+    """Tell the console that waits for it, if it still does."""
+    with suppress(BrokenPipeError):
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+
+
 def main() -> None:
-    """Work until standard input ends."""
+    """Furnish the shop where it is empty, say that it is open, and work until the input ends."""
     crew = Crew(*sys.argv[1:])
+    try:
+        crew.furnish()
+    except QlessError as error:
+        _tell(str(error))
+        sys.exit(1)
+    _tell(OPEN)
     crew.start()
     sys.stdin.buffer.read()
     crew.stop()

@@ -29,14 +29,28 @@ STUCK_S = 60
 LONGEST_LINE = 8190
 
 
-def serve(settings: Settings, listener: socket.socket, *, up: Callable[[], None]) -> None:
-    """Serve until told to stop; the first worker calls `up` once it answers.
+def serve(
+    settings: Settings,
+    listener: socket.socket,
+    *,
+    wait: Callable[[], None],
+    up: Callable[[], None],
+) -> None:
+    """Serve until told to stop.
+
+    Args:
+        settings: of the console.
+        listener: taken over.
+        wait: called when all is prepared, before anything is served; waits for what is not.
+        up: called by the first worker once it answers.
 
     Raises:
         SystemExit: always, as gunicorn ends itself and its workers so.
 
     """
-    _Server(settings, listener.detach(), up).run()
+    server = _Server(settings, listener.detach(), up)
+    wait()
+    server.run()
 
 
 class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
@@ -46,7 +60,8 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
         self._settings = settings
         self._descriptor = descriptor
         self._up = up
-        self._console: Flask | None = None
+        # Made before the fork: whoever waits for the first page does not wait for its templates.
+        self._console = _prepared(settings)
         self._ending = Ending(GRACE_S)
         super().__init__()
 
@@ -77,7 +92,6 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
             self.cfg.set(name, value)
 
     def load(self) -> Flask:
-        self._console = create_app(None, **self._settings.values())
         return self._console
 
     def _when_ready(self, arbiter: Any) -> None:  # noqa: ANN401 - the base has no types
@@ -86,7 +100,18 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
             signal.signal(signal.SIGHUP, lambda *_: arbiter.signal(signal.SIGTERM, None))
 
     def _post_worker_init(self, worker: Any) -> None:  # noqa: ANN401 - the base has no types
-        hub = self._console.extensions["qless_web"].hub if self._console else None
-        self._ending.watch(hub.close if hub else lambda: None)
+        self._ending.watch(self._console.extensions["qless_web"].hub.close)
         if worker.age == 1:
             self._up()
+
+
+def _prepared(settings: Settings) -> Flask:
+    """Make the console, with the templates of its first page compiled."""
+    app = create_app(None, **settings.values())
+    for name in app.jinja_env.list_templates(filter_func=_is_on_the_first_page):
+        app.jinja_env.get_template(name)
+    return app
+
+
+def _is_on_the_first_page(name: str) -> bool:
+    return name == "base.html" or name.startswith(("macros/", "overview/"))

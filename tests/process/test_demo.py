@@ -96,15 +96,17 @@ def test_the_crew_keeps_failures_few(server, planted, monkeypatch):
 
 
 def test_the_crew_goes_home_with_the_shop(server, client):
-    with shop.open_shop(server.url, "ql:") as crew:
+    with shop.open_shop(server.url, "ql:") as opened:
+        opened.wait_open()
         assert counts(client)
-        assert is_alive(crew.pid)
+        assert is_alive(opened.pid)
 
-    assert not is_alive(crew.pid)
+    assert not is_alive(opened.pid)
 
 
 def test_a_shop_that_has_data_is_not_filled_again(server, client):
     client.queues["mine"].put("Mine", {})
 
-    with shop.open_shop(server.url, "ql:"):
+    with shop.open_shop(server.url, "ql:") as opened:
+        opened.wait_open()
         assert "video" not in counts(client)
