@@ -59,10 +59,10 @@ def letter(chance: Random) -> dict[str, Any]:
     }
 
 
-def delivery(chance: Random) -> dict[str, Any]:
-    """Make up a webhook to deliver."""
+def delivery(chance: Random, partner: int | None = None) -> dict[str, Any]:
+    """Make up a webhook to deliver, to a partner (1 to 9) or to any."""
     return {
-        "url": f"https://hooks.partner-{chance.randint(1, 9)}.example/orders",
+        "url": f"https://hooks.partner-{partner or chance.randint(1, 9)}.example/orders",
         "event": chance.choice(("order.created", "order.paid", "order.shipped")),
         "order": chance.randint(180_000, 199_999),
     }
@@ -105,29 +105,31 @@ class Trouble:
     """One way in which the work of a queue fails."""
 
     queue: str
+    #: Of whose jobs; other classes in the queue do not meet it.
+    klass: str
     group: str
-    #: Text with places for the details that `tell` makes up.
+    #: Text with places for what the job is about, and for details that `tell` makes up.
     message: str
-    #: How many of these the shop begins with.
+    #: How many of these the shop begins with, and has most of the time.
     count: int
 
-    def tell(self, chance: Random) -> str:
-        """Tell what happened, with other details each time."""
-        return self.message.format(
-            order=chance.randint(180_000, 199_999),
-            product=chance.randint(1000, 1400),
-            partner=chance.randint(1, 9),
-            name=chance.choice(PEOPLE),
-            carrier=chance.choice(CARRIERS),
-            ms=chance.randint(10_000, 10_999),
-            address=f"0x{chance.getrandbits(44):012x}",
-            trace=f"{chance.getrandbits(64):016x}",
-        )
+    def tell(self, data: dict[str, Any], chance: Random) -> str:
+        """Tell what happened to a job with this data, with other details each time."""
+        number = data.get("order") or chance.randint(180_000, 199_999)
+        made_up = {
+            "order": number,
+            "carrier": CARRIERS[number % len(CARRIERS)],
+            "ms": chance.randint(10_000, 10_999),
+            "address": f"0x{chance.getrandbits(44):012x}",
+            "trace": f"{chance.getrandbits(64):016x}",
+        }
+        return self.message.format_map(made_up | data)
 
 
 TROUBLES: Final = (
     Trouble(
         "payments",
+        "shop.orders.Order",
         "payments-CardDeclined",
         """\
 Traceback (most recent call last):
@@ -141,6 +143,7 @@ shop.payments.errors.CardDeclined: insufficient_funds for order {order} (trace {
     ),
     Trouble(
         "payments",
+        "shop.orders.Order",
         "payments-ReadTimeout",
         """\
 Traceback (most recent call last):
@@ -159,6 +162,7 @@ no answer for order {order} after {ms} ms
     ),
     Trouble(
         "webhooks",
+        "shop.hooks.Delivery",
         "webhooks-HTTPError",
         """\
 Traceback (most recent call last):
@@ -167,28 +171,30 @@ Traceback (most recent call last):
   File "/srv/shop/venv/lib/python3.12/site-packages/requests/models.py", line 1024, in raise_for_status
     raise HTTPError(http_error_msg, response=self)
 requests.exceptions.HTTPError: 502 Server Error: Bad Gateway for url: \
-https://hooks.partner-{partner}.example/orders?order={order}
+{url}?order={order}
 """,  # noqa: E501 - a line of a traceback is as long as it is
         30,
     ),
     Trouble(
         "mail",
+        "shop.mail.Letter",
         "mail-SMTPServerDisconnected",
         """\
 Traceback (most recent call last):
-  File "/srv/shop/current/shop/mail.py", line 31, in mail
+  File "/srv/shop/current/shop/mail.py", line 31, in process
     connection.send_message(self.message())
   File "/usr/lib/python3.12/smtplib.py", line 405, in getreply
     raise SMTPServerDisconnected("Connection unexpectedly closed")
 smtplib.SMTPServerDisconnected: Connection unexpectedly closed
 
-The message to {name}@customers.example was not handed over.
+The message to {to} was not handed over.
 """,
         7,
     ),
     Trouble(
         "thumbnails",
-        "thumbnails-UnidentifiedImageError",
+        "shop.images.Thumbnails",
+        "thumbnails-BrokenUpload",
         """\
 Traceback (most recent call last):
   File "/srv/shop/current/shop/images.py", line 44, in process
@@ -201,13 +207,14 @@ During handling of the above exception, another exception occurred:
 
 Traceback (most recent call last):
   File "/srv/shop/current/shop/images.py", line 49, in process
-    raise BrokenUpload(f"product {{self.product}} has no readable picture")
-shop.images.BrokenUpload: product {product} has no readable picture
+    raise BrokenUpload(f"{{source}} is no readable picture")
+shop.images.BrokenUpload: {source} is no readable picture
 """,
         6,
     ),
     Trouble(
         "exports",
+        "Shop::Accounting::Export",
         "exports-NoMethodError",
         """\
 NoMethodError: undefined method `iso8601' for nil:NilClass
@@ -217,12 +224,13 @@ NoMethodError: undefined method `iso8601' for nil:NilClass
 /srv/accounting/app/exports/ledger.rb:26:in `each'
 /srv/accounting/app/exports/ledger.rb:26:in `write'
 /srv/accounting/lib/export.rb:12:in `perform'
-order {order} has no booking date
+{month}: order {order} has no booking date
 """,
         4,
     ),
     Trouble(
         "warehouse",
+        "Shop::Warehouse::PrintLabel",
         "warehouse-Faraday::TimeoutError",
         """\
 Faraday::TimeoutError: Net::ReadTimeout with #<TCPSocket:(closed)>
@@ -236,13 +244,14 @@ carrier {carrier}, order {order}
     ),
     Trouble(
         "search-index",
+        "shop.search.IndexProduct",
         "search-index-KeyError",
         """\
 Traceback (most recent call last):
   File "/srv/shop/current/shop/search.py", line 88, in process
     price = document["prices"][self.locale]
             ~~~~~~~~~~~~~~~~~~^^^^^^^^^^^^^
-KeyError: 'fr'
+KeyError: '{locale}'
 
 product {product}
 """,
@@ -250,12 +259,13 @@ product {product}
     ),
     Trouble(
         "eu/orders",
+        "shop.orders.Order",
         "eu/orders-ValueError",
         """\
 Traceback (most recent call last):
   File "/srv/shop/current/shop/vat.py", line 23, in rate_for
     raise ValueError(f"no VAT rate for {{country!r}} on order {{number}}")
-ValueError: no VAT rate for 'xi' on order {order}
+ValueError: no VAT rate for '{customer[country]}' on order {order}
 """,
         2,
     ),

@@ -7,6 +7,7 @@ statistics are those of a shop that was busy, and none of it takes longer than t
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Self
@@ -185,14 +186,16 @@ class _Past:
 
     def _fail(self, trouble: Trouble) -> None:
         kind = BY_QUEUE[trouble.queue]
+        if kind.klass != trouble.klass:  # an order that has come this far
+            kind = replace(BY_QUEUE["checkout"], queue=trouble.queue)
         job = self._take(kind)
         for _ in range(self._chance.choice((0, 0, 0, 1, 2))):
             self._pass(*kind.takes_s)
-            job.retry(10, trouble.group, trouble.tell(self._chance))
+            job.retry(10, trouble.group, trouble.tell(job.data, self._chance))
             self._pass(11, 60)
             job = self._hands.pop(trouble.queue)
         self._pass(*kind.takes_s)
-        job.fail(trouble.group, trouble.tell(self._chance))
+        job.fail(trouble.group, trouble.tell(job.data, self._chance))
 
     def _exhaust(self) -> None:
         job = self._take(BY_QUEUE["webhooks"], retries=2)
@@ -262,7 +265,7 @@ class _Present:
         for number, partner in enumerate((3, 3, 7)):
             self._queues["webhooks"].put(
                 "shop.hooks.Delivery",
-                delivery(self._chance),
+                delivery(self._chance, partner),
                 priority=number,
                 tags=["partner", f"partner-{partner}"],
             )
@@ -299,7 +302,14 @@ class _Present:
         )
         for queue, klass, interval, offset, jid in plans:
             self._queues[queue].recur(
-                klass, {}, interval, offset=offset, jid=jid, tags=["recurring"], backlog=3
+                klass,
+                {},
+                interval,
+                offset=offset,
+                jid=jid,
+                tags=["recurring"],
+                retries=3,
+                backlog=3,
             )
 
     def _pause(self) -> None:

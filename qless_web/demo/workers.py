@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from qless_core.client import Client
 from qless_core.errors import QlessError
 from qless_web.demo.catalog import BY_QUEUE, KINDS, STAGES, TROUBLES
-from qless_web.demo.seeds import plant
+from qless_web.demo.seeds import EXHAUSTED, plant
 from qless_web.demo.shop import OPEN
 
 if TYPE_CHECKING:
@@ -35,8 +35,15 @@ CREW = {
 }
 #: Nothing is put into a queue that holds this many jobs: someone paused it, or it is slow.
 FULL = 120
-#: A group of failures is brought back to this many.
+#: A group of failures is brought back to about as many as the shop began with; one that the shop
+#: does not know, to this many.
 MOST_FAILURES = 60
+USUAL = {
+    **{trouble.group: trouble.count for trouble in TROUBLES},
+    "failed-retries-webhooks": EXHAUSTED,
+}
+#: What part of the failed jobs that are dealt with is given up; the others are tried again.
+GIVEN_UP = 0.3
 #: Of a hundred runs, how many fail and how many are retried.
 FAILING, RETRYING = 3, 5
 #: How often a whole catalogue is imported at once, and which part of the letters is for later.
@@ -129,10 +136,14 @@ class _Worker:
 
     def _settle(self, job: Job) -> None:
         throw = self._chance.uniform(0, 100)
-        troubles = [trouble for trouble in TROUBLES if trouble.queue == job.queue_name]
+        troubles = [
+            trouble
+            for trouble in TROUBLES
+            if (trouble.queue, trouble.klass) == (job.queue_name, job.klass_name)
+        ]
         if troubles and throw < FAILING + RETRYING:
             trouble = self._chance.choice(troubles)
-            message = trouble.tell(self._chance)
+            message = trouble.tell(job.data, self._chance)
             if throw < FAILING:
                 job.fail(trouble.group, message)
             else:
@@ -178,22 +189,25 @@ class _Customers:
 
 
 class _Tidy:
-    """Keeps groups of failures from growing for ever: some are tried again, some given up."""
+    """Deals with failed jobs, so that their number hovers: most are tried again, some given up."""
 
     def __init__(self, client: Client, over: threading.Event) -> None:
         self._client = client
         self._over = over
+        self._chance = Random()  # noqa: S311 - made-up data, no secret
 
     def turn(self) -> None:
         """Look at each group, then wait."""
         for group, count in self._client.failures.groups.items():
-            if count > MOST_FAILURES:
-                self._shrink(group, count)
+            usual = USUAL.get(group, MOST_FAILURES)
+            if count > usual:
+                self._deal_with(group, max(0, usual - self._chance.randint(0, 2)))
         self._over.wait(TIDY_S)
 
-    def _shrink(self, group: str, count: int) -> None:
-        for job in self._client.failures.jobs(group, MOST_FAILURES, count - MOST_FAILURES).jobs:
-            if job.dependents:
+    def _deal_with(self, group: str, kept: int) -> None:
+        """Leave this many of a group, the newest."""
+        for job in self._client.failures.jobs(group, kept, MOST_FAILURES).jobs:
+            if job.dependents or self._chance.random() > GIVEN_UP:
                 job.move(job.queue_name)
             else:
                 job.cancel()

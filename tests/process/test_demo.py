@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from qless_core.job import State
@@ -46,6 +48,45 @@ def test_failures_come_in_groups_one_of_which_has_pages(planted):
     assert ".rb:" in planted.failures.jobs("exports-NoMethodError").jobs[0].failure.message
 
 
+def test_what_a_failure_says_is_true_of_its_job(planted):
+    for trouble in TROUBLES:
+        for job in planted.failures.jobs(trouble.group).jobs:
+            assert job.klass_name == trouble.klass
+            assert (job.queue_name, job.failure.group) == (trouble.queue, trouble.group)
+            about = {
+                str(job.data[name])
+                for name in ("order", "url", "to", "source", "product", "locale", "month")
+                if f"{{{name}}}" in trouble.message and name in job.data
+            }
+            assert about
+            assert [each for each in about if each not in job.failure.message] == []
+
+
+def test_a_group_is_called_after_the_exception_that_was_raised():
+    for trouble in TROUBLES:
+        name = trouble.group.removeprefix(f"{trouble.queue}-")
+        raised = re.findall(r"^(?:\w+\.)*([\w:]*[A-Z]\w+): ", trouble.message, re.MULTILINE)
+
+        assert raised[-1] == name
+
+
+def test_recurring_jobs_may_be_tried_again(planted):
+    for queue in counts(planted):
+        for jid in planted.queues[queue].jobs.recurring():
+            assert planted.jobs[jid].retries > 0
+
+
+def test_a_webhook_goes_to_the_partner_of_its_tag(planted):
+    found = [
+        planted.jobs[jid]
+        for number in (3, 7)
+        for jid in planted.jobs.tagged(f"partner-{number}").jids
+    ]
+
+    assert found
+    assert all(set(job.tags) >= {"partner", f"partner-{job.data['url'][22]}"} for job in found)
+
+
 def test_tracked_jobs_are_in_several_states(planted):
     states = {job.state for job in planted.jobs.tracked().jobs}
 
@@ -85,7 +126,7 @@ def test_the_crew_keeps_the_shop_moving(server, planted):
 
 
 def test_the_crew_keeps_failures_few(server, planted, monkeypatch):
-    monkeypatch.setattr(workers, "MOST_FAILURES", 4)
+    monkeypatch.setattr(workers, "USUAL", dict.fromkeys(workers.USUAL, 4))
     crew = workers.Crew(server.url)
 
     crew.start()
