@@ -2,53 +2,32 @@
 -- as the caller saw it is left alone and named: one bad job never stops the rest. Commands of our
 -- own, beside those of the field; the caller keeps the calls short.
 
--- The state that people see: what is due waits, and a lock that ran out has stalled.
-local function seen_state(now, jid, state, queue, expires)
-  if state == 'running' and (Check.finite(expires) or 0) <= now then
-    return 'stalled'
-  elseif state == 'scheduled' and queue then
-    local due = call('zscore', Key.scheduled(queue), jid)
-    if due and tonumber(due) <= now then
-      return 'waiting'
-    end
-  end
-  return state
-end
-
 -- Whether a state is among those that are wanted, a list with commas between; '' is any.
 local function is_wanted(wanted, state)
   return wanted == '' or string.find(',' .. wanted .. ',', ',' .. state .. ',', 1, true) ~= nil
 end
 
--- look(now, group, jid, wanted) -> the job, or nil and why it is left out: `gone`, the state it is
--- in, or `group` when it failed in another one.
+-- look(now, group, jid, wanted) -> what Put.known knows of the job, with the `group` that it has failed
+-- in, if it has; or nil and why it is left out: `gone`, the state it is in, or `group` when it failed
+-- in another one.
 local function look(now, group, jid, wanted)
-  local known = call('hmget', Key.job(jid), 'jid', 'state', 'queue', 'failure', 'priority',
-    'retries', 'history', 'expires')
-  if not known[1] then
+  local was = Put.known(jid)
+  if not was.jid then
     return nil, 'gone'
   end
-  local state, queue = known[2] or '', known[3] or ''
-  local seen = seen_state(now, jid, state, known[3], known[8])
+  local state = was.state or ''
+  local seen = Job.seen_state(now, jid, state, was.queue)
   if not is_wanted(wanted, seen) and not is_wanted(wanted, state) then
     return nil, seen
   end
-  local failure = known[4]
-  if state == 'failed' then
-    failure = Json.object(failure)
-    if group ~= '' and failure.group ~= group then
-      return nil, 'group'
-    end
-  elseif group ~= '' then
-    return nil, seen
+  was.group = state == 'failed' and Failures.group(was.failure) or nil
+  if group ~= '' and was.group ~= group then
+    return nil, state == 'failed' and 'group' or seen
   end
-  return {
-    state = state, queue = queue, failure = failure, legacy = known[7],
-    priority = Check.finite(known[5]) or 0, retries = Check.finite(known[6]) or 5,
-  }
+  return was
 end
 
--- Check.pairs(arg, from) -> list of {jid, wanted states}.
+-- wanted_jobs(arg, from) -> list of {jid, wanted states}, each jid once.
 local function wanted_jobs(arg, from)
   if #arg < from or (#arg - from) % 2 == 0 then
     Check.refuse('BAD_ARGUMENT', 'arguments after "' .. (arg[from - 1] or '')
@@ -97,36 +76,6 @@ local function report(done, left, touched)
     .. Json.list(emptied) .. '}'
 end
 
--- The group that a job has failed in, unless it has not.
-local function failed_in(job)
-  return job.state == 'failed' and type(job.failure.group) == 'string' and job.failure.group or nil
-end
-
--- Puts a failed job back to work without touching its data; taking it out of its group is left to
--- the caller, who does it for all at once. Answers false where put has to decide more.
-local function revive(now, jid, job, queue)
-  if call('exists', Key.dependencies(jid)) == 1 then
-    return false
-  end
-  Events.put(jid, queue)
-  if type(job.failure.when) == 'number' and job.queue ~= '' then
-    Stats.uncount_failed(job.queue, job.failure.when, 1)
-  end
-  call('hmset', Key.job(jid), 'state', 'waiting', 'worker', '', 'expires', 0, 'queue', queue,
-    'remaining', job.retries, 'time', Job.time(now))
-  call('zadd', Key.work(queue), Queue.score(job.priority, now), jid)
-  History.push(jid, job.legacy, History.item(now, 'put', '{"q":' .. encode(queue) .. '}'))
-  Queue.remember(queue, now)
-  Events.if_tracked('put', jid)
-  return true
-end
-
--- Puts any other job into a queue, as `requeue` does.
-local function requeue(now, jid, queue)
-  local known = call('hmget', Key.job(jid), 'klass', 'data')
-  Commands['requeue'](now, { '', queue, jid, known[1] or '', known[2] or '{}', '0' })
-end
-
 -- bulk.move group queue [jid states]... -> JSON {"done": [jid], "left": {jid: why}, "emptied":
 -- [group]}, the failure groups that are empty now.
 -- Puts jobs to work in a queue, or, where it is '', each into its own; data, priority and tags stay,
@@ -136,46 +85,38 @@ end
 Commands['bulk.move'] = function(now, arg)
   local group = Check.text(arg[1], 'group')
   local queue = Check.text(arg[2], 'queue')
-  local done, left, touched, revived = {}, {}, {}, {}
+  local found, done, left, members = {}, {}, {}, {}
   for _, pair in ipairs(wanted_jobs(arg, 3)) do
-    local jid = pair[1]
-    local job, why = look(now, group, jid, pair[2])
-    local target = queue ~= '' and queue or (job and job.queue)
-    if not job or target == '' then
-      left[jid] = why or 'nowhere'
+    local was, why = look(now, group, pair[1], pair[2])
+    local target = queue ~= '' and queue or (was and was.queue) or ''
+    if was and target ~= '' then
+      found[#found + 1] = { was, target }
     else
-      done[#done + 1] = jid
-      local name = failed_in(job)
-      if name then
-        touched[name] = true
-      end
-      if job.state == 'failed' and revive(now, jid, job, target) then
-        if name then
-          revived[name] = revived[name] or {}
-          table.insert(revived[name], jid)
-        end
-      else
-        requeue(now, jid, target)
-      end
+      left[pair[1]] = why or 'nowhere'
     end
   end
-  for name, jids in pairs(revived) do
+  for i, job in ipairs(found) do
+    local was = job[1]
+    done[i] = was.jid
+    Put.again(now, was, job[2], false)
+    if was.group then
+      members[was.group] = members[was.group] or {}
+      table.insert(members[was.group], was.jid)
+    end
+  end
+  for name, jids in pairs(members) do
     Failures.remove(name, jids)
   end
-  drop_ghosts(group, left, touched)
-  return report(done, left, touched)
+  drop_ghosts(group, left, members)
+  return report(done, left, members)
 end
 
 -- Leaves out the jobs that somebody waits for who stays, and those that these wait for in turn.
 local function spare_needed(chosen, left)
   local spared = {}
   for jid in pairs(chosen) do
-    for _, other in ipairs(call('smembers', Key.dependents(jid))) do
-      if not chosen[other] and call('sismember', Key.dependencies(other), jid) == 1
-        and call('hexists', Key.job(other), 'jid') == 1 then
-        spared[#spared + 1] = jid
-        break
-      end
+    if #Dependencies.waiting_for(jid, chosen, 1) > 0 then
+      spared[#spared + 1] = jid
     end
   end
   while #spared > 0 do
@@ -200,14 +141,16 @@ Commands['bulk.cancel'] = function(now, arg)
   local jobs = wanted_jobs(arg, 2)
   local chosen, left, touched = {}, {}, {}
   for _, pair in ipairs(jobs) do
-    local job, why = look(now, group, pair[1], pair[2])
-    if not job then
+    local was, why = look(now, group, pair[1], pair[2])
+    if not was then
       left[pair[1]] = why
-    elseif job.state == 'complete' then
+    elseif was.state == 'complete' then
       left[pair[1]] = 'complete'
     else
       chosen[pair[1]] = true
-      touched[failed_in(job) or ''] = true
+      if was.group then
+        touched[was.group] = true
+      end
     end
   end
   spare_needed(chosen, left)
@@ -221,30 +164,16 @@ Commands['bulk.cancel'] = function(now, arg)
     Commands['cancel'](now, done)
   end
   drop_ghosts(group, left, touched)
-  touched[''] = nil
   return report(done, left, touched)
 end
 
 -- The most jobs that one look along the dependents finds.
 local CLOSURE = 10000
 
--- Those of a job's dependents that exist and still wait for it.
-local function waiting_for(jid)
-  local others = {}
-  for _, other in ipairs(call('smembers', Key.dependents(jid))) do
-    if call('sismember', Key.dependencies(other), jid) == 1
-      and call('hexists', Key.job(other), 'jid') == 1 then
-      others[#others + 1] = other
-    end
-  end
-  table.sort(others)
-  return others
-end
-
 local function involved(now, jid)
-  local known = call('hmget', Key.job(jid), 'klass', 'state', 'queue', 'worker', 'expires')
+  local known = call('hmget', Key.job(jid), 'klass', 'state', 'queue', 'worker')
   return '{"jid":' .. encode(jid) .. ',"klass":' .. encode(known[1] or '')
-    .. ',"state":' .. encode(seen_state(now, jid, known[2] or '', known[3], known[5]))
+    .. ',"state":' .. encode(Job.seen_state(now, jid, known[2] or '', known[3]))
     .. ',"queue":' .. encode(known[3] or '') .. ',"worker":' .. encode(known[4] or '') .. '}'
 end
 
@@ -271,10 +200,10 @@ Commands['bulk.closure'] = function(now, arg)
       top.opened = true
       met[top[1]] = true
       number = number + 1
-      for _, other in ipairs(waiting_for(top[1])) do
-        if not met[other] then
-          stack[#stack + 1] = { other }
-        end
+      local others = Dependencies.waiting_for(top[1], met, CLOSURE)
+      table.sort(others)
+      for _, other in ipairs(others) do
+        stack[#stack + 1] = { other }
       end
     else
       table.remove(stack)

@@ -4,11 +4,9 @@
 -- waits stops nobody.
 local function refuse_dependents(jids, listed)
   for _, jid in ipairs(jids) do
-    for _, other in ipairs(call('smembers', Key.dependents(jid))) do
-      if not listed[other] and call('sismember', Key.dependencies(other), jid) == 1
-        and call('hexists', Key.job(other), 'jid') == 1 then
-        Check.refuse('HAS_DEPENDENTS', jid .. ' is a dependency of ' .. other, 1)
-      end
+    local other = Dependencies.waiting_for(jid, listed, 1)[1]
+    if other then
+      Check.refuse('HAS_DEPENDENTS', jid .. ' is a dependency of ' .. other, 1)
     end
   end
 end

@@ -2,6 +2,37 @@
 -- which argument and what it got. main.lua puts the command's name in front and turns the refusal
 -- into an error reply.
 
+-- The most bytes of a sentence that a client is sent: names may be of any length.
+local LONGEST = 4000
+
+-- The last byte of a text, up to `limit`, behind which a UTF-8 character begins.
+local function whole(text, limit)
+  while limit > 0 and string.find(text, '^[\128-\191]', limit + 1) do
+    limit = limit - 1
+  end
+  return limit
+end
+
+-- Check.ends(text, limit) -> the beginning and the end of a text that is longer than `limit`, as much
+-- of both as fits, in whole characters; and how many bytes lie between.
+function Check.ends(text, limit)
+  local head = whole(text, floor(limit / 2))
+  local tail = #text - (limit - floor(limit / 2)) + 1
+  while tail <= #text and string.find(text, '^[\128-\191]', tail) do
+    tail = tail + 1
+  end
+  return string.sub(text, 1, head), string.sub(text, tail), tail - head - 1
+end
+
+-- Check.short(text, limit) -> the text, cut in the middle where it is longer.
+function Check.short(text, limit)
+  if #text <= limit then
+    return text
+  end
+  local head, tail, bytes = Check.ends(text, limit)
+  return head .. '[... ' .. bytes .. ' bytes ...]' .. tail
+end
+
 -- refuse(code, sentence, depth): stops the command. `depth` is how many callers up the line lies that
 -- clients see as `user_script:<line>: `; 0 is the line that calls refuse.
 -- The position comes from error() itself: the sandbox has no debug library. A tail call has none, so
@@ -14,7 +45,7 @@ function Check.refuse(code, sentence, depth)
       break
     end
   end
-  error({ code = code, where = where, sentence = sentence })
+  error({ code = code, where = where, sentence = Check.short(sentence, LONGEST) })
 end
 
 -- What the argument was, short enough for an error message.
@@ -23,14 +54,24 @@ local function got(value)
     return 'got nothing'
   end
   if #value > 100 then
-    return 'got "' .. string.sub(value, 1, 100) .. '" and ' .. (#value - 100) .. ' bytes more'
+    local head = whole(value, 100)
+    return 'got "' .. string.sub(value, 1, head) .. '" and ' .. (#value - head) .. ' bytes more'
   end
   return 'got "' .. value .. '"'
 end
 
+local function unfit(name, what, value)
+  return 'argument "' .. name .. '" must be ' .. what .. ', ' .. got(value)
+end
+
 -- must(name, what, value): refuses an argument of a command, two callers up.
 local function must(name, what, value)
-  Check.refuse('BAD_ARGUMENT', 'argument "' .. name .. '" must be ' .. what .. ', ' .. got(value), 2)
+  Check.refuse('BAD_ARGUMENT', unfit(name, what, value), 2)
+end
+
+-- Check.must(name, what, value): the same, for a command that has looked at the value itself.
+function Check.must(name, what, value)
+  Check.refuse('BAD_ARGUMENT', unfit(name, what, value), 1)
 end
 
 -- Check.rest(arg, from) -> the arguments from there on. Not unpack: thousands do not fit its stack.
@@ -115,6 +156,15 @@ function Check.count(value, name, default)
   return math.min(n, 1e12)
 end
 
+-- Check.positive(value, name) -> a number greater than 0.
+function Check.positive(value, name)
+  local n = Check.finite(value)
+  if not n or n <= 0 then
+    must(name, 'a number greater than 0', value)
+  end
+  return n
+end
+
 -- Check.json(value, name) -> the text itself, byte for byte, when it is JSON.
 function Check.json(value, name)
   if value == nil or not pcall(cjson.decode, value) then
@@ -131,6 +181,15 @@ function Check.strings(value, name)
     must(name, 'a JSON list of strings', value)
   end
   return strings
+end
+
+-- Check.object(value, name) -> the text of a JSON object, without blanks around it.
+function Check.object(value, name)
+  local text = value and string.match(value, '^%s*({.*})%s*$')
+  if not text or not Json.read(text) then
+    must(name, 'a JSON object', value)
+  end
+  return text
 end
 
 -- Check.options(arg, from) -> table of the names and values that follow the fixed arguments.
@@ -157,15 +216,26 @@ function Check.missing(jid)
   Check.refuse('JOB_NOT_FOUND', 'Job ' .. jid .. ' does not exist', 1)
 end
 
+-- Refuses a state other than running, two callers up.
+local function must_run(jid, state)
+  if not state then
+    Check.refuse('JOB_NOT_FOUND', 'Job ' .. jid .. ' does not exist', 2)
+  elseif state ~= 'running' then
+    Check.refuse('JOB_NOT_RUNNING', 'Job ' .. jid .. ' is not currently running: ' .. state, 2)
+  end
+end
+
+-- Check.running(jid, state): refuses unless the job is there and runs, with whomever.
+function Check.running(jid, state)
+  must_run(jid, state)
+end
+
 -- Check.owned(jid, worker, known): refuses unless the worker holds the lock. `known` is the reply of
 -- an HMGET that begins with state and worker.
 function Check.owned(jid, worker, known)
-  local state, owner = known[1], known[2]
-  if not state then
-    Check.refuse('JOB_NOT_FOUND', 'Job ' .. jid .. ' does not exist', 1)
-  elseif state ~= 'running' then
-    Check.refuse('JOB_NOT_RUNNING', 'Job ' .. jid .. ' is not currently running: ' .. state, 1)
-  elseif owner ~= worker then
+  must_run(jid, known[1])
+  local owner = known[2]
+  if owner ~= worker then
     Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' is with another worker: ' .. (owner or ''), 1)
   end
 end

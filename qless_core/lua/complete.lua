@@ -9,22 +9,12 @@ local function advance(now, jid, known, options)
     Dependencies.link(jid, waited)
   end
   Queue.remember(to, now)
-  local state
-  if #waited > 0 then
-    state = 'depends'
-    call('zadd', Key.depends(to), now, jid)
-  elseif delay > 0 then
-    state = 'scheduled'
-    call('zadd', Key.scheduled(to), now + delay, jid)
-  else
-    state = 'waiting'
-    call('zadd', Key.work(to), Queue.score(Check.finite(known[3]) or 0, now), jid)
-  end
+  local state = Queue.enter(now, to, jid, Check.finite(known[3]) or 0, delay, #waited > 0)
   local retries = Check.finite(known[4]) or 5
   call('hmset', Key.job(jid), 'state', state, 'worker', '', 'failure', '{}', 'queue', to,
     'expires', 0, 'remaining', retries, 'time', Json.time(now), 'data', options.data)
-  if state == 'depends' and delay > 0 then
-    call('hset', Key.job(jid), 'scheduled', now + delay)
+  if state == 'depends' then
+    Dependencies.remember(jid, delay > 0 and now + delay, known[8])
   end
   History.push(jid, false, History.item(now, 'put', '{"q":' .. encode(to) .. '}'))
   return state
@@ -67,7 +57,7 @@ Commands['complete'] = function(now, arg)
   local queue = Check.name(arg[3], 'queue')
   local options = read_options(arg)
   local known = call('hmget', Key.job(jid), 'state', 'worker', 'priority', 'retries', 'queue',
-    'time', 'history')
+    'time', 'history', 'scheduled')
   Check.owned(jid, worker, known)
   if known[5] ~= queue then
     Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' running in another queue: ' .. (known[5] or ''))

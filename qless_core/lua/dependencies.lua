@@ -12,6 +12,22 @@ function Dependencies.effective(jids)
   return waited
 end
 
+-- Dependencies.waiting_for(jid, but, most) -> of the jobs that wait for this one, at most so many: those
+-- that exist and wait for it still, without those that the set `but` has.
+function Dependencies.waiting_for(jid, but, most)
+  local others = {}
+  for _, other in ipairs(call('smembers', Key.dependents(jid))) do
+    if #others == most then
+      break
+    end
+    if not but[other] and call('sismember', Key.dependencies(other), jid) == 1
+      and call('hexists', Key.job(other), 'jid') == 1 then
+      others[#others + 1] = other
+    end
+  end
+  return others
+end
+
 -- Dependencies.link(jid, jids): jid waits for all of these.
 function Dependencies.link(jid, jids)
   for _, other in ipairs(jids) do
@@ -29,11 +45,15 @@ end
 -- The longest way that a refusal names in full.
 local LONGEST = 20
 
--- The way from a job along its dependencies to `goal`, as text; nil when there is none.
--- Without recursion: chains may be longer than the stack is deep.
-local function path_to(goal, start)
-  local came_from = { [start] = false }
-  local stack = { start }
+-- The way from one of the jobs along its dependencies to `goal`, as text, and where it begins; nil when
+-- there is none. Without recursion: chains may be longer than the stack is deep.
+local function path_to(goal, starts)
+  local came_from = {}
+  local stack = {}
+  for i = #starts, 1, -1 do
+    came_from[starts[i]] = false
+    stack[#stack + 1] = starts[i]
+  end
   while #stack > 0 do
     local jid = table.remove(stack)
     if jid == goal then
@@ -50,7 +70,7 @@ local function path_to(goal, start)
           text[#text + 1] = path[i]
         end
       end
-      return table.concat(text, ' -> ')
+      return table.concat(text, ' -> '), path[#path]
     end
     for _, other in ipairs(call('smembers', Key.dependencies(jid))) do
       if came_from[other] == nil then
@@ -74,12 +94,10 @@ function Dependencies.refuse_ring(jid, jids)
   if #jids == 0 or call('exists', Key.dependents(jid)) == 0 then
     return
   end
-  for _, other in ipairs(jids) do
-    local path = path_to(jid, other)
-    if path then
-      Check.refuse('BAD_ARGUMENT', 'Job ' .. jid .. ' cannot depend on ' .. other
-        .. ', which waits for it: ' .. jid .. ' -> ' .. path, 1)
-    end
+  local path, other = path_to(jid, jids)
+  if path then
+    Check.refuse('BAD_ARGUMENT', 'Job ' .. jid .. ' cannot depend on ' .. other
+      .. ', which waits for it: ' .. jid .. ' -> ' .. path, 1)
   end
 end
 
@@ -99,6 +117,16 @@ function Dependencies.replace(jid, jids)
   end
 end
 
+-- Dependencies.remember(jid, due, old): a job begins to wait for others; when they are done it is
+-- scheduled for then, or not at all. `old` is what its hash has of another time.
+function Dependencies.remember(jid, due, old)
+  if due then
+    call('hset', Key.job(jid), 'scheduled', due)
+  elseif old then
+    call('hdel', Key.job(jid), 'scheduled')
+  end
+end
+
 -- Dependencies.release(now, jid, waiting): a job is finished; of its dependents, those that waited
 -- only for it go to work, or to the schedule where they had a delay. Publishes nothing.
 function Dependencies.release(now, jid, waiting)
@@ -114,8 +142,7 @@ function Dependencies.release(now, jid, waiting)
           call('hset', Key.job(other), 'state', 'scheduled')
           call('hdel', Key.job(other), 'scheduled')
         else
-          local score = Queue.score(Check.finite(known[2]) or 0, now)
-          call('zadd', Key.work(queue), score, other)
+          Queue.to_work(queue, other, Check.finite(known[2]) or 0, now)
           call('hset', Key.job(other), 'state', 'waiting')
         end
       end
@@ -138,7 +165,7 @@ end
 
 -- depends jid on jid... : from waiting and scheduled, too; a delay is remembered.
 local function switch_on(now, jid, jids)
-  local known = call('hmget', Key.job(jid), 'state', 'queue')
+  local known = call('hmget', Key.job(jid), 'state', 'queue', 'scheduled')
   local state, queue = known[1], known[2]
   if state ~= 'depends' and state ~= 'waiting' and state ~= 'scheduled' then
     refuse_state(jid, state)
@@ -156,9 +183,7 @@ local function switch_on(now, jid, jids)
   Queue.leave(queue, jid)
   call('zadd', Key.depends(queue), now, jid)
   call('hset', Key.job(jid), 'state', 'depends')
-  if due then
-    call('hset', Key.job(jid), 'scheduled', due)
-  end
+  Dependencies.remember(jid, due, known[3])
 end
 
 -- depends jid off jid... | all : the last one off makes the job waiting.
@@ -177,7 +202,7 @@ local function switch_off(now, jid, jids)
   end
   if call('exists', Key.dependencies(jid)) == 0 then
     call('zrem', Key.depends(queue), jid)
-    call('zadd', Key.work(queue), Queue.score(Check.finite(known[3]) or 0, now), jid)
+    Queue.to_work(queue, jid, Check.finite(known[3]) or 0, now)
     call('hset', Key.job(jid), 'state', 'waiting')
   end
 end
@@ -188,7 +213,7 @@ Commands['depends'] = function(now, arg)
   local jid = Check.name(arg[1], 'jid')
   local switch = arg[2] or ''
   if switch ~= 'on' and switch ~= 'off' then
-    Check.refuse('BAD_ARGUMENT', 'argument "switch" must be on or off, got "' .. switch .. '"')
+    Check.must('switch', 'on or off', switch)
   end
   local jids = Check.names(arg, 3, 'jid')
   if switch == 'on' then

@@ -36,13 +36,10 @@ end
 -- Whether a lock found here is that of a job which is here. A job that says it is in another queue is,
 -- when it is locked there; else the original's `retry` put it here without telling it, and it is told.
 local function is_here(queue, jid, state, home)
-  if state ~= 'running' then
+  if state ~= 'running' or Queue.is_elsewhere(jid, state, home, Key.locks(queue)) then
     return false
   end
   if home ~= queue then
-    if home and call('zscore', Key.locks(home), jid) then
-      return false
-    end
     call('hset', Key.job(jid), 'queue', queue)
   end
   return true

@@ -1,23 +1,14 @@
 -- Failed jobs: recorded in one place, listed by group, taken back.
 
 -- The stored message is cut in the middle beyond `max-failure-message` bytes: both ends of a
--- traceback tell something. The cut keeps whole UTF-8 characters.
+-- traceback tell something.
 local function capped(message)
   local limit = floor(Config.number('max-failure-message'))
   if limit <= 0 or #message <= limit then
     return message
   end
-  local head = floor(limit / 2)
-  while head > 0 and string.find(message, '^[\128-\191]', head + 1) do
-    head = head - 1
-  end
-  local tail = #message - (limit - floor(limit / 2)) + 1
-  while tail <= #message and string.find(message, '^[\128-\191]', tail) do
-    tail = tail + 1
-  end
-  return string.sub(message, 1, head)
-    .. '\n[... ' .. (tail - head - 1) .. ' bytes cut ...]\n'
-    .. string.sub(message, tail)
+  local head, tail, bytes = Check.ends(message, limit)
+  return head .. '\n[... ' .. bytes .. ' bytes cut ...]\n' .. tail
 end
 
 -- Failures.json(now, group, message, worker) -> text of the `failure` field, and the message as
@@ -117,11 +108,18 @@ function Failures.remove(group, jids)
   end
 end
 
--- Failures.forget(jid, failure, queue): a failed job is failed no more. `failure` is its stored
--- field, `queue` where it failed: that is where the `failed` statistic counted it.
-function Failures.forget(jid, failure, queue)
+-- Failures.group(failure) -> the group that a stored `failure` field names, or nil.
+function Failures.group(failure)
+  local group = Json.object(failure).group
+  return type(group) == 'string' and group or nil
+end
+
+-- Failures.forget(jid, failure, queue, listed): a failed job is failed no more. `failure` is its
+-- stored field, `queue` where it failed: that is where the `failed` statistic counted it. With
+-- `listed` it stays on the list of its group, for a caller who takes off many at once.
+function Failures.forget(jid, failure, queue, listed)
   local known = Json.object(failure)
-  if type(known.group) == 'string' then
+  if not listed and type(known.group) == 'string' then
     Failures.remove(known.group, { jid })
   end
   if type(known.when) == 'number' and queue and queue ~= '' then
@@ -154,23 +152,13 @@ local UNFAIL_CHUNK = 2000
 -- The most entries that one unfail drops because their jobs are gone, on its way to others.
 local MOST_GONE = 20000
 
--- Puts one job back to work, if it is there and failed; answers whether it did.
-local function take_back(now, jid, queue)
-  local known = call('hmget', Key.job(jid), 'state', 'queue', 'failure', 'priority', 'retries',
-    'history')
-  if known[1] ~= 'failed' then
+-- Puts one job of a group back to work, if it failed in no other since; answers whether it did.
+local function take_back(now, jid, group, queue)
+  local was = Put.known(jid)
+  if was.state ~= 'failed' or (Failures.group(was.failure) or group) ~= group then
     return false
   end
-  local when = Json.object(known[3]).when
-  if type(when) == 'number' and known[2] then
-    Stats.uncount_failed(known[2], when, 1)
-  end
-  call('hmset', Key.job(jid), 'state', 'waiting', 'worker', '', 'expires', 0, 'queue', queue,
-    'failure', '{}', 'remaining', Check.finite(known[5]) or 5)
-  call('zadd', Key.work(queue), Queue.score(Check.finite(known[4]) or 0, now), jid)
-  History.push(jid, known[6], History.item(now, 'put', '{"q":' .. encode(queue) .. '}'))
-  Events.put(jid, queue)
-  Events.if_tracked('put', jid)
+  Put.again(now, was, queue, true)
   return true
 end
 
@@ -193,14 +181,11 @@ Commands['unfail'] = function(now, arg)
     end
     call('ltrim', key, 0, -wanted - 1)
     for i = #jids, 1, -1 do
-      if take_back(now, jids[i], queue) then
+      if take_back(now, jids[i], group, queue) then
         moved = moved + 1
       end
     end
     looked_at = looked_at + #jids
-  end
-  if moved > 0 then
-    Queue.remember(queue, now)
   end
   if call('exists', key) == 0 then
     call('srem', Key.failures, group)

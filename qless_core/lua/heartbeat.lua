@@ -7,7 +7,7 @@ Commands['heartbeat'] = function(now, arg)
   local jid = Check.name(arg[1], 'jid')
   local worker = Check.name(arg[2], 'worker')
   local data = arg[3] and Check.json(arg[3], 'data')
-  local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue')
+  local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue', 'grace')
   Check.owned(jid, worker, known)
   local queue = known[3]
   Config.prefetch('heartbeat', queue .. '-heartbeat', 'max-worker-age')
@@ -16,6 +16,9 @@ Commands['heartbeat'] = function(now, arg)
     call('hmset', Key.job(jid), 'expires', expires, 'worker', worker, 'data', data)
   else
     call('hmset', Key.job(jid), 'expires', expires, 'worker', worker)
+  end
+  if known[4] then
+    call('hdel', Key.job(jid), 'grace') -- was for the lock before
   end
   call('zadd', Key.locks(queue), expires, jid)
   call('zadd', Key.worker_jobs(worker), expires, jid)
@@ -28,16 +31,20 @@ end
 -- Refuses: JOB_NOT_FOUND, JOB_NOT_RUNNING; then none is touched.
 -- Publishes: lock_lost.
 Commands['timeout'] = function(now, arg)
-  local jids = Check.names(arg, 1, 'jid')
   local jobs = {}
-  for i, jid in ipairs(jids) do
-    local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue', 'history')
-    Check.owned(jid, known[2], known)
-    jobs[i] = known
+  local met = {}
+  for _, jid in ipairs(Check.names(arg, 1, 'jid')) do
+    if not met[jid] then
+      met[jid] = true
+      local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue', 'history')
+      Check.running(jid, known[1])
+      jobs[#jobs + 1] = { jid, known }
+    end
   end
-  for i, jid in ipairs(jids) do
-    local worker, queue = jobs[i][2] or '', jobs[i][3]
-    History.push(jid, jobs[i][4], History.item(now, 'timed-out'))
+  for _, job in ipairs(jobs) do
+    local jid, known = job[1], job[2]
+    local worker, queue = known[2] or '', known[3]
+    History.push(jid, known[4], History.item(now, 'timed-out'))
     call('zrem', Key.locks(queue), jid)
     call('zadd', Key.work(queue), '+inf', jid)
     if worker ~= '' then

@@ -148,14 +148,7 @@ end
 Commands['log'] = function(now, arg)
   local jid = Check.name(arg[1], 'jid')
   local message = Check.text(arg[2], 'message')
-  local item = arg[3]
-  if item then
-    local ok, value = Json.read(item)
-    if not ok or not string.match(item, '^%s*{') or type(value) ~= 'table' then
-      Check.refuse('BAD_ARGUMENT', 'argument "data" must be a JSON object, got "' .. item .. '"')
-    end
-    item = string.match(item, '^%s*(.-)%s*$')
-  end
+  local item = arg[3] and Check.object(arg[3], 'data')
   local known = call('hmget', Key.job(jid), 'jid', 'history')
   if not known[1] then
     Check.missing(jid)

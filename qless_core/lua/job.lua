@@ -3,13 +3,18 @@
 -- The fields of the hash that a job's JSON is made of, in the order of the HMGETs that read them.
 local FIELDS = {
   'jid', 'klass', 'state', 'queue', 'worker', 'priority', 'expires', 'retries', 'remaining',
-  'data', 'tags', 'failure', 'spawned_from_jid', 'history', 'throttles', 'time',
+  'data', 'tags', 'failure', 'spawned_from_jid', 'history', 'throttles', 'time', 'grace',
 }
 
 -- Where they are in the reply.
 local JID, KLASS, STATE, QUEUE, WORKER, PRIORITY, EXPIRES, RETRIES, REMAINING =
   1, 2, 3, 4, 5, 6, 7, 8, 9
-local DATA, TAGS, FAILURE, PARENT, HISTORY, THROTTLES = 10, 11, 12, 13, 14, 15
+local DATA, TAGS, FAILURE, PARENT, HISTORY, THROTTLES, TIME, GRACE = 10, 11, 12, 13, 14, 15, 16, 17
+
+Job.JID, Job.KLASS, Job.STATE, Job.QUEUE, Job.WORKER = JID, KLASS, STATE, QUEUE, WORKER
+Job.PRIORITY, Job.EXPIRES, Job.RETRIES, Job.REMAINING = PRIORITY, EXPIRES, RETRIES, REMAINING
+Job.DATA, Job.TAGS, Job.PARENT, Job.HISTORY = DATA, TAGS, PARENT, HISTORY
+Job.TIME, Job.GRACE = TIME, GRACE
 
 -- Job.fields(jid) -> the fields, or nil when there is no such job. A hash without its `jid` is what
 -- a stray write left of a job that is gone: no job.
@@ -77,18 +82,28 @@ function Job.json(fields, links)
     .. throttles .. '}'
 end
 
--- Job.read(now, jid) -> the job as JSON, or nil. Reads only: what is due shows as waiting, though
--- only a pop moves it.
-function Job.read(now, jid)
-  local fields = Job.fields(jid)
-  if not fields then
-    return nil
-  end
-  if fields[STATE] == 'scheduled' and fields[QUEUE] then
-    local due = call('zscore', Key.scheduled(fields[QUEUE]), jid)
+-- Job.seen_state(now, jid, state, queue) -> the stored state as a pop would find it: what is due waits,
+-- and a lock that ran out has stalled. The scores decide; where a running job has no lock, its own
+-- word does.
+function Job.seen_state(now, jid, state, queue)
+  if state == 'scheduled' and queue then
+    local due = call('zscore', Key.scheduled(queue), jid)
     if due and tonumber(due) <= now then
-      fields[STATE] = 'waiting'
+      return 'waiting'
     end
+  elseif state == 'running' then
+    local ends = queue and call('zscore', Key.locks(queue), jid) or call('hget', Key.job(jid), 'expires')
+    if (Check.finite(ends) or math.huge) <= now then
+      return 'stalled'
+    end
+  end
+  return state
+end
+
+-- Job.shown(now, jid, fields) -> the JSON of a job whose fields were read.
+function Job.shown(now, jid, fields)
+  if fields[STATE] ~= 'running' then -- clients of the field tell by the lock's end, not by a word
+    fields[STATE] = Job.seen_state(now, jid, fields[STATE], fields[QUEUE])
   end
   return Job.json(fields, {
     history = History.read(jid, fields[HISTORY]),
@@ -98,9 +113,11 @@ function Job.read(now, jid)
   })
 end
 
--- Job.time(when) -> text of the `time` field.
-function Job.time(when)
-  return Json.time(when)
+-- Job.read(now, jid) -> the job as JSON, or nil. Reads only: what is due shows as waiting, though
+-- only a pop moves it.
+function Job.read(now, jid)
+  local fields = Job.fields(jid)
+  return fields and Job.shown(now, jid, fields)
 end
 
 -- Job.destroy(jid, tags): takes every key of a job away. `tags` is the job's stored field.

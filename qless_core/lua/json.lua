@@ -10,6 +10,11 @@ function Json.time(when)
   return string.format('%.20f', when)
 end
 
+-- Json.after(when) -> text of a bound of a sorted set that leaves the moment itself out.
+function Json.after(when)
+  return '(' .. string.format('%.17g', when)
+end
+
 -- Json.list(strings) -> text of a JSON list. cjson would write an empty one as `{}`.
 function Json.list(strings)
   if #strings == 0 then

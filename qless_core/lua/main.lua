@@ -31,7 +31,7 @@ if ok then
   return reply
 end
 if type(reply) == 'table' and reply.code then
-  local name = string.gsub(ARGV[1] or 'qless', '^%l', string.upper)
+  local name = string.gsub(Check.short(ARGV[1] or 'qless', 100), '^%l', string.upper)
   return redis.error_reply(reply.code .. ' ' .. reply.where .. name .. '(): ' .. reply.sentence)
 end
 -- A fault of the script, or an error of Redis: as it came. Redis 7 wraps it in a table.

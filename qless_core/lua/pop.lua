@@ -13,10 +13,10 @@ local function promote(now, queue, room)
   end
   local scheduled = Key.scheduled(queue)
   for _, jid in ipairs(call('zrangebyscore', scheduled, '-inf', now, 'limit', 0, room)) do
-    local known = call('hmget', Key.job(jid), 'jid', 'priority')
+    local known = call('hmget', Key.job(jid), 'jid', 'priority', 'state', 'queue')
     call('zrem', scheduled, jid)
-    if known[1] then
-      call('zadd', Key.work(queue), Queue.score(Check.finite(known[2]) or 0, now), jid)
+    if known[1] and not Queue.is_elsewhere(jid, known[3], known[4], scheduled) then
+      Queue.to_work(queue, jid, Check.finite(known[2]) or 0, now)
       call('hset', Key.job(jid), 'state', 'waiting')
     end
   end
@@ -34,15 +34,11 @@ local function zadd_many(key, score, jids)
   end
 end
 
--- take(pop, jid): gives one job to the worker; answers false when there is no such job.
--- The reply is made of what was read and what is written here: nothing is read twice.
-local function take(pop, jid)
-  local fields = Job.fields(jid)
-  if not fields then
-    return false
-  end
+-- take(pop, jid, fields): gives one job to the worker. The reply is made of what was read and what is
+-- written here: nothing is read twice.
+local function take(pop, jid, fields)
   local now = pop.now
-  local legacy = fields[14]
+  local legacy = fields[Job.HISTORY]
   local item = History.item(now, 'popped', pop.item)
   local items = History.read(jid, false)
   if History.push(jid, legacy, item) then
@@ -50,18 +46,22 @@ local function take(pop, jid)
   else
     items = History.read(jid, false)
   end
-  pop.waits[#pop.waits + 1] = now - (Check.finite(fields[16]) or now)
+  pop.waits[#pop.waits + 1] = now - (Check.finite(fields[Job.TIME]) or now)
   call('hmset', Key.job(jid), 'state', 'running', 'worker', pop.worker, 'expires', pop.expires,
     'time', pop.time)
-  if fields[4] ~= pop.queue then
+  if fields[Job.QUEUE] ~= pop.queue then
     -- The original's `retry` can put a job into a queue without telling it.
     call('hset', Key.job(jid), 'queue', pop.queue)
+  end
+  if fields[Job.GRACE] then
+    call('hdel', Key.job(jid), 'grace') -- was for a lock before
   end
   local tracked = call('zscore', Key.tracked, jid)
   if tracked then
     Events.job('popped', jid)
   end
-  fields[3], fields[4], fields[5], fields[7] = 'running', pop.queue, pop.worker, pop.expires
+  fields[Job.STATE], fields[Job.QUEUE] = 'running', pop.queue
+  fields[Job.WORKER], fields[Job.EXPIRES] = pop.worker, pop.expires
   pop.jids[#pop.jids + 1] = jid
   pop.jobs[#pop.jobs + 1] = Job.json(fields, {
     history = items,
@@ -69,7 +69,16 @@ local function take(pop, jid)
     dependents = call('smembers', Key.dependents(jid)),
     dependencies = call('smembers', Key.dependencies(jid)),
   })
-  return true
+end
+
+-- The fields of a job that can be had from the set that names it; nil for an entry without a job, and
+-- for one that the job left behind: it must not run twice.
+local function found_in(here, jid)
+  local fields = Job.fields(jid)
+  if fields and not Queue.is_elsewhere(jid, fields[Job.STATE], fields[Job.QUEUE], here) then
+    return fields
+  end
+  return nil
 end
 
 -- Takes up to `room` jobs out of the work set, passing over entries without a job.
@@ -82,7 +91,9 @@ local function take_work(pop, room)
       return
     end
     for i = 1, #found, 2 do
-      if take(pop, found[i]) then
+      local fields = found_in(work, found[i])
+      if fields then
+        take(pop, found[i], fields)
         room = room - 1
       else
         ghosts = ghosts + 1
@@ -97,7 +108,7 @@ local function allowed(now, queue, count)
   if most <= 0 then
     return count
   end
-  local running = call('zcount', Key.locks(queue), '(' .. string.format('%.17g', now), '+inf')
+  local running = call('zcount', Key.locks(queue), Json.after(now), '+inf')
   return math.min(count, math.max(floor(most) - running, 0))
 end
 
@@ -132,7 +143,7 @@ Commands['pop'] = function(now, arg)
     waits = {},
   }
   for _, jid in ipairs(Expire.locks(now, queue, count)) do
-    take(pop, jid)
+    take(pop, jid, Job.fields(jid))
   end
   local room = count - #pop.jids
   if room > 0 then
@@ -172,8 +183,16 @@ end
 -- A child that no pop has made yet, as it would be.
 local function unborn(queue, child)
   return Job.json({
-    child.jid, child.klass, 'waiting', queue, '', child.priority, 0, child.retries, child.retries,
-    child.data, Json.list(child.tags), '{}', child.parent,
+    [Job.JID] = child.jid,
+    [Job.KLASS] = child.klass,
+    [Job.STATE] = 'waiting',
+    [Job.QUEUE] = queue,
+    [Job.PRIORITY] = child.priority,
+    [Job.RETRIES] = child.retries,
+    [Job.REMAINING] = child.retries,
+    [Job.DATA] = child.data,
+    [Job.TAGS] = Json.list(child.tags),
+    [Job.PARENT] = child.parent,
   }, {
     history = { History.item(child.when, 'put', '{"q":' .. encode(queue) .. '}') },
     tracked = call('zscore', Key.tracked, child.jid),
@@ -186,9 +205,10 @@ end
 -- order in which they would be taken.
 local function due(now, queue, room)
   local candidates = Spawn.plan(now, queue, room).children
-  for _, jid in ipairs(call('zrangebyscore', Key.scheduled(queue), '-inf', now, 'limit', 0, room)) do
+  local scheduled = Key.scheduled(queue)
+  for _, jid in ipairs(call('zrangebyscore', scheduled, '-inf', now, 'limit', 0, room)) do
     local priority = Check.finite(call('hget', Key.job(jid), 'priority')) or 0
-    candidates[#candidates + 1] = { jid = jid, score = Queue.score(priority, now) }
+    candidates[#candidates + 1] = { jid = jid, score = Queue.score(priority, now), here = scheduled }
   end
   table.sort(candidates, competes_better)
   return candidates
@@ -197,17 +217,18 @@ end
 -- waiting(queue, room) -> function that answers the next entry of the work set, or nil. It reads as
 -- many as there is room for, and more, in growing steps, where these turn out to have no job.
 local function waiting(queue, room)
+  local work = Key.work(queue)
   local found, at, from, step = {}, 1, 0, room
   return function()
     if at > #found then
-      found = call('zrevrange', Key.work(queue), from, from + step - 1, 'withscores')
+      found = call('zrevrange', work, from, from + step - 1, 'withscores')
       at, from, step = 1, from + step, math.min(step * 2, CHUNK)
     end
     if not found[at] then
       return nil
     end
     at = at + 2
-    return { jid = found[at - 2], score = tonumber(found[at - 1]) }
+    return { jid = found[at - 2], score = tonumber(found[at - 1]), here = work }
   end
 end
 
@@ -230,7 +251,8 @@ local function add_next(jobs, now, queue, count)
     if candidate.parent then
       job = unborn(queue, candidate)
     else
-      job = Job.read(now, candidate.jid)
+      local fields = found_in(candidate.here, candidate.jid)
+      job = fields and Job.shown(now, candidate.jid, fields)
     end
     if job then
       jobs[#jobs + 1] = job
@@ -249,8 +271,12 @@ Commands['peek'] = function(now, arg)
   if count == 0 then
     return '[]'
   end
-  for _, jid in ipairs(call('zrangebyscore', Key.locks(queue), '-inf', now, 'limit', 0, count)) do
-    jobs[#jobs + 1] = Job.read(now, jid)
+  local locks = Key.locks(queue)
+  for _, jid in ipairs(call('zrangebyscore', locks, '-inf', now, 'limit', 0, count)) do
+    local fields = found_in(locks, jid)
+    if fields and fields[Job.STATE] == 'running' then
+      jobs[#jobs + 1] = Job.shown(now, jid, fields)
+    end
   end
   if #jobs < count then
     add_next(jobs, now, queue, count)

@@ -1,32 +1,80 @@
 -- Putting a job into a queue: a new one, or one that is anywhere already.
 
--- What leaves the place where the job is now: sets, worker, completed, failure group.
-local function leave_old_place(jid, known)
-  local state, queue, worker = known.state, known.queue, known.worker
-  if queue and queue ~= '' then
-    Queue.leave(queue, jid)
+-- Put.known(jid) -> what is stored of a job that decides how it is put again: a table of texts, with
+-- false for what is not there; {} when there is no such job. Not its data: that is the user's.
+function Put.known(jid)
+  local known = call('hmget', Key.job(jid), 'jid', 'state', 'queue', 'worker', 'priority', 'tags',
+    'retries', 'failure', 'history', 'scheduled')
+  if not known[1] then
+    return {}
   end
-  if worker and worker ~= '' then
-    call('zrem', Key.worker_jobs(worker), jid)
+  return {
+    jid = known[1], state = known[2], queue = known[3], worker = known[4], priority = known[5],
+    tags = known[6], retries = known[7], failure = known[8], legacy = known[9],
+    scheduled = known[10],
+  }
+end
+
+-- What leaves the place where the job is: sets, worker, completed, the statistic of failed jobs, and
+-- the list of its group unless the caller takes it off.
+local function leave(jid, was, listed)
+  if was.state == 'failed' then
+    Failures.forget(jid, was.failure, was.queue, listed)
+  elseif was.queue and was.queue ~= '' then
+    Queue.leave(was.queue, jid)
   end
-  if state == 'complete' then
+  if was.worker and was.worker ~= '' then
+    call('zrem', Key.worker_jobs(was.worker), jid)
+  end
+  if was.state == 'complete' then
     call('zrem', Key.completed, jid)
-  elseif state == 'failed' then
-    Failures.forget(jid, known.failure, queue)
   end
 end
 
--- Puts the job where it belongs now; answers its state.
-local function place(now, jid, queue, priority, delay, waits)
-  if waits then
-    call('zadd', Key.depends(queue), now, jid)
-    return 'depends'
-  elseif delay > 0 then
-    call('zadd', Key.scheduled(queue), now + delay, jid)
-    return 'scheduled'
+-- Put.place(now, jid, was, to): puts a job where it belongs, from wherever it is, and tells of it. It
+-- refuses nothing: `was` is what Put.known found, and what `to` says has been checked:
+--   queue; priority, retries, delay: numbers; me: who puts; fields: names and values to write, too;
+--   depends: jids to wait for, in the place of those that it waited for; nil: as it is;
+--   listed: whether it stays on the list of its failure group, for the caller to take off.
+function Put.place(now, jid, was, to)
+  local queue, delay = to.queue, to.delay
+  local key = Key.job(jid)
+  History.push(jid, was.legacy, History.item(now, 'put', '{"q":' .. encode(queue) .. '}'))
+  if to.depends then
+    Dependencies.replace(jid, to.depends)
   end
-  call('zadd', Key.work(queue), Queue.score(priority, now), jid)
-  return 'waiting'
+  local waits = (was.jid or to.depends) and call('exists', Key.dependencies(jid)) == 1
+  if was.jid then
+    leave(jid, was, to.listed)
+  end
+  local state = Queue.enter(now, queue, jid, to.priority, delay, waits)
+  call('hmset', key, 'state', state, 'worker', '', 'expires', 0, 'queue', queue,
+    'remaining', to.retries, 'time', Json.time(now), unpack(to.fields))
+  if waits then
+    Dependencies.remember(jid, delay > 0 and now + delay, was.scheduled)
+  end
+  Queue.remember(queue, now)
+
+  Events.put(jid, queue)
+  if was.worker and was.worker ~= '' and was.worker ~= to.me then
+    Events.lock_lost(jid, was.worker)
+  end
+  Events.if_tracked('put', jid)
+end
+
+-- Put.again(now, was, queue, forgets): a job goes back to work as it is, with its retries renewed. Of
+-- its data, tags and priority nothing is touched. `forgets` is whether its failure is forgotten; the
+-- caller takes it off the list of its group.
+function Put.again(now, was, queue, forgets)
+  Put.place(now, was.jid, was, {
+    queue = queue,
+    priority = Check.finite(was.priority) or 0,
+    retries = Check.finite(was.retries) or 5,
+    delay = 0,
+    me = '',
+    fields = forgets and { 'failure', '{}' } or {},
+    listed = true,
+  })
 end
 
 local function put(now, arg, must_exist)
@@ -39,52 +87,34 @@ local function put(now, arg, must_exist)
   local options = Check.options(arg, 7)
   local priority = options.priority and Check.number(options.priority, 'priority')
   local retries = options.retries and Check.whole(options.retries, 'retries')
-  local tags = options.tags and Tags.given(options.tags, 'tags')
+  local tags = options.tags and Tags.distinct(Check.strings(options.tags, 'tags'))
   local depends = options.depends and Check.strings(options.depends, 'depends') or {}
 
-  local key = Key.job(jid)
-  local old = call('hmget', key, 'jid', 'state', 'queue', 'worker', 'priority', 'tags', 'retries',
-    'failure', 'history')
-  local exists = old[1]
-  if must_exist and not exists then
+  local was = Put.known(jid)
+  if must_exist and not was.jid then
     Check.missing(jid)
   end
   if #depends > 0 then
     Dependencies.refuse_ring(jid, depends)
   end
 
-  local old_tags = exists and Tags.stored(old[6]) or {}
-  priority = priority or Check.finite(old[5]) or 0
-  retries = retries or Check.finite(old[7]) or 5
+  local old_tags = was.tags and Tags.stored(was.tags) or {}
+  priority = priority or Check.finite(was.priority) or 0
+  retries = retries or Check.finite(was.retries) or 5
   tags = tags or old_tags
-
-  History.push(jid, old[9], History.item(now, 'put', '{"q":' .. encode(queue) .. '}'))
-  if #depends > 0 then
-    Dependencies.replace(jid, depends)
-  end
-  local waits = (exists or #depends > 0) and call('exists', Key.dependencies(jid)) == 1
-
-  local owner = old[4]
-  if exists then
-    leave_old_place(jid, { state = old[2], queue = old[3], worker = owner, failure = old[8] })
-  end
   if #tags > 0 or #old_tags > 0 then
     Tags.replace(now, jid, old_tags, tags)
   end
-  local state = place(now, jid, queue, priority, delay, waits)
-  call('hmset', key, 'jid', jid, 'klass', klass, 'data', data, 'priority', priority,
-    'tags', Json.list(tags), 'state', state, 'worker', '', 'expires', 0, 'queue', queue,
-    'retries', retries, 'remaining', retries, 'time', Json.time(now))
-  if waits and delay > 0 then
-    call('hset', key, 'scheduled', now + delay)
-  end
-  Queue.remember(queue, now)
-
-  Events.put(jid, queue)
-  if exists and owner and owner ~= '' and owner ~= me then
-    Events.lock_lost(jid, owner)
-  end
-  Events.if_tracked('put', jid)
+  Put.place(now, jid, was, {
+    queue = queue,
+    priority = priority,
+    retries = retries,
+    delay = delay,
+    me = me,
+    depends = #depends > 0 and depends or nil,
+    fields = { 'jid', jid, 'klass', klass, 'data', data, 'priority', priority, 'retries', retries,
+      'tags', Json.list(tags) },
+  })
   return jid
 end
 

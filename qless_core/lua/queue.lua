@@ -17,6 +17,50 @@ function Queue.rescored(score, old, new, time)
   return Queue.score(new, when)
 end
 
+-- Queue.to_work(queue, jid, priority, when): waits there for a worker, in line since that moment.
+function Queue.to_work(queue, jid, priority, when)
+  call('zadd', Key.work(queue), Queue.score(priority, when), jid)
+end
+
+-- Queue.enter(now, queue, jid, priority, delay, waits) -> the state that the job is in there: waits
+-- for others, for its time, or for a worker. Writes the set only.
+function Queue.enter(now, queue, jid, priority, delay, waits)
+  if waits then
+    call('zadd', Key.depends(queue), now, jid)
+    return 'depends'
+  elseif delay > 0 then
+    call('zadd', Key.scheduled(queue), now + delay, jid)
+    return 'scheduled'
+  end
+  Queue.to_work(queue, jid, priority, now)
+  return 'waiting'
+end
+
+-- The set that holds the jobs of each state.
+local SETS = {
+  waiting = Key.work,
+  stalled = Key.work,
+  running = Key.locks,
+  scheduled = Key.scheduled,
+  depends = Key.depends,
+}
+
+-- Queue.is_elsewhere(jid, state, queue, here) -> whether a job that the set `here` names is not to be
+-- had from there: by its own word it is in another set, and that set has it, too; or it is done with.
+-- A job whose word nothing bears out is here: the original's `retry` and `complete` put jobs into sets
+-- without telling them.
+function Queue.is_elsewhere(jid, state, queue, here)
+  if state == 'failed' or state == 'complete' then
+    return true
+  end
+  local set = SETS[state]
+  if not set or not queue then
+    return false
+  end
+  local key = set(queue)
+  return key ~= here and call('zscore', key, jid) ~= false
+end
+
 -- Queue.remember(queue, now): adds it to the known ones.
 function Queue.remember(queue, now)
   call('zadd', Key.queues, 'NX', now, queue)
@@ -92,29 +136,43 @@ Commands['queue.forget'] = function(_, arg)
   return nil
 end
 
+-- What is in a set between two ranks, from an offset on: by rank, as Redis would walk an offset.
+local function stretch(command, key, first, stop, offset, count)
+  local from, to = first + offset, math.min(first + offset + count, stop)
+  if from >= to then
+    return {}
+  end
+  return call(command, key, from, to - 1)
+end
+
 -- The listings of a queue: state -> function(queue, now, offset, count) -> jids.
 local Listings = {}
 
+local function passed(key, now)
+  return call('zcount', key, '-inf', now)
+end
+
 function Listings.running(queue, now, offset, count)
-  return call('zrangebyscore', Key.locks(queue), '(' .. string.format('%.17g', now), '+inf',
-    'limit', offset, count)
+  local key = Key.locks(queue)
+  return stretch('zrange', key, passed(key, now), math.huge, offset, count)
 end
 
 function Listings.stalled(queue, now, offset, count)
-  return call('zrangebyscore', Key.locks(queue), '-inf', now, 'limit', offset, count)
+  local key = Key.locks(queue)
+  return stretch('zrange', key, 0, passed(key, now), offset, count)
 end
 
 function Listings.scheduled(queue, now, offset, count)
-  return call('zrangebyscore', Key.scheduled(queue), '(' .. string.format('%.17g', now), '+inf',
-    'limit', offset, count)
+  local key = Key.scheduled(queue)
+  return stretch('zrange', key, passed(key, now), math.huge, offset, count)
 end
 
 function Listings.depends(queue, _, offset, count)
-  return call('zrangebyscore', Key.depends(queue), '-inf', '+inf', 'limit', offset, count)
+  return stretch('zrange', Key.depends(queue), 0, math.huge, offset, count)
 end
 
 function Listings.recurring(queue, _, offset, count)
-  return call('zrangebyscore', Key.recur(queue), '-inf', '+inf', 'limit', offset, count)
+  return stretch('zrange', Key.recur(queue), 0, math.huge, offset, count)
 end
 
 -- jobs complete offset? count? -> jids, newest first.
@@ -125,12 +183,11 @@ Commands['jobs'] = function(now, arg)
   if state == 'complete' then
     local offset = Check.count(arg[2], 'offset', 0)
     local count = Check.count(arg[3], 'count', 25)
-    return call('zrevrangebyscore', Key.completed, '+inf', '-inf', 'limit', offset, count)
+    return stretch('zrevrange', Key.completed, 0, math.huge, offset, count)
   end
   local listing = Listings[state]
   if not listing then
-    Check.refuse('BAD_ARGUMENT', 'argument "state" must be complete, running, stalled, scheduled, '
-      .. 'depends or recurring, got "' .. state .. '"')
+    Check.must('state', 'complete, running, stalled, scheduled, depends or recurring', arg[1])
   end
   local queue = Check.name(arg[2], 'queue')
   local offset = Check.count(arg[3], 'offset', 0)

@@ -4,15 +4,6 @@ local function missing(jid)
   Check.refuse('RECURRING_NOT_FOUND', 'Recurring job ' .. jid .. ' does not exist', 1)
 end
 
-local function interval_of(value)
-  local interval = Check.number(value, 'interval')
-  if interval <= 0 then
-    Check.refuse('BAD_ARGUMENT', 'argument "interval" must be greater than 0, got "' .. value .. '"',
-      1)
-  end
-  return interval
-end
-
 -- recur queue jid klass data interval seconds offset
 --   [priority p, tags json, retries n, backlog n, keep-next-run 1]... -> jid.
 -- First run at now + offset. Doing it again updates, moves the queue, resets the options that are
@@ -25,15 +16,15 @@ Commands['recur'] = function(now, arg)
   local data = Check.json(arg[4], 'data')
   local spec = Check.text(arg[5], 'spec')
   if spec ~= 'interval' then
-    Check.refuse('BAD_ARGUMENT', 'argument "spec" must be interval, got "' .. spec .. '"')
+    Check.must('spec', 'interval', spec)
   end
-  local interval = interval_of(arg[6])
+  local interval = Check.positive(arg[6], 'interval')
   local offset = Check.number(arg[7], 'offset')
   local options = Check.options(arg, 8)
   local priority = Check.number(options.priority, 'priority', 0)
   local retries = Check.whole(options.retries, 'retries', 0)
   local backlog = Check.count(options.backlog, 'backlog', 0)
-  local tags = options.tags and Tags.given(options.tags, 'tags') or {}
+  local tags = options.tags and Tags.distinct(Check.strings(options.tags, 'tags')) or {}
   local keep = Check.count(options['keep-next-run'], 'keep-next-run', 0)
 
   local key = Key.recurring(jid)
@@ -84,7 +75,7 @@ end
 -- What each key of recur.update takes. `throttles` is known to other clients and changes nothing.
 local UPDATES = {
   priority = function(value) return Check.number(value, 'priority') end,
-  interval = interval_of,
+  interval = function(value) return Check.positive(value, 'interval') end,
   retries = function(value) return Check.whole(value, 'retries') end,
   backlog = function(value) return Check.count(value, 'backlog') end,
   data = function(value) return Check.json(value, 'data') end,

@@ -35,13 +35,7 @@ Commands['retry'] = function(now, arg)
     Events.if_tracked('failed', jid)
     return -1
   end
-  local state = 'waiting'
-  if delay > 0 then
-    state = 'scheduled'
-    call('zadd', Key.scheduled(queue), now + delay, jid)
-  else
-    call('zadd', Key.work(queue), Queue.score(Check.finite(known[4]) or 0, now), jid)
-  end
+  local state = Queue.enter(now, queue, jid, Check.finite(known[4]) or 0, delay, false)
   if group and message then
     call('hmset', key, 'state', state, 'failure', (Failures.json(now, group, message, worker)))
   else

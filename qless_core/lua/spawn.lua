@@ -126,7 +126,7 @@ function Spawn.run(now, queue, room)
       'time', Json.time(child.when), 'spawned_from_jid', child.parent)
     History.push(child.jid, false,
       History.item(child.when, 'put', '{"q":' .. encode(queue) .. '}'))
-    call('zadd', Key.work(queue), child.score, child.jid)
+    Queue.to_work(queue, child.jid, child.priority, child.when)
   end
   for _, moved in ipairs(plan.moved) do
     call('hset', Key.recurring(moved.jid), 'count', moved.count)

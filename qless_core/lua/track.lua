@@ -24,7 +24,7 @@ Commands['track'] = function(now, arg)
     return tracked(now)
   end
   if action ~= 'track' and action ~= 'untrack' then
-    Check.refuse('BAD_ARGUMENT', 'argument "action" must be track or untrack, got "' .. action .. '"')
+    Check.must('action', 'track or untrack', action)
   end
   local jid = Check.name(arg[2], 'jid')
   local exists = call('hexists', Key.job(jid), 'jid') == 1

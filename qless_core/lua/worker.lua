@@ -20,7 +20,7 @@ end
 -- Those not seen for `max-worker-age` seconds are left out. Reads only.
 Commands['workers'] = function(now, arg)
   local before = now - Config.number('max-worker-age')
-  local after_now = '(' .. string.format('%.17g', now)
+  local after_now = Json.after(now)
   local name = arg[1]
   if name then
     local seen = call('zscore', Key.workers, Check.name(name, 'worker'))
@@ -32,8 +32,7 @@ Commands['workers'] = function(now, arg)
       .. ',"stalled":' .. Json.list(call('zrevrangebyscore', key, now, '-inf')) .. '}'
   end
   local all = {}
-  local names = call('zrevrangebyscore', Key.workers, '+inf',
-    '(' .. string.format('%.17g', before))
+  local names = call('zrevrangebyscore', Key.workers, '+inf', Json.after(before))
   for i, worker in ipairs(names) do
     local key = Key.worker_jobs(worker)
     all[i] = '{"name":' .. encode(worker)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from redis.exceptions import ResponseError
 
 
 def fail(lua, now, *jids, group="g", queue="q", message="boom"):
@@ -140,6 +141,16 @@ def test_a_group_that_listed_only_what_is_gone_is_empty_now(lua, call):
     assert lua.json(*call, "a", "failed")["emptied"] == ["g"]
 
 
+@pytest.mark.parametrize("call", [("bulk.move", 20, "", ""), ("bulk.cancel", 20, "")])
+def test_a_group_may_have_an_empty_name(lua, call):
+    fail(lua, 10, "a", group="")
+    lua.put(10, "waiting")
+
+    assert lua.json(*call, "waiting", "")["emptied"] == []
+    assert lua.json(*call, "a", "failed")["emptied"] == [""]
+    assert lua.json("failed", 30) == {}
+
+
 def test_a_second_call_does_nothing(lua):
     fail(lua, 10, "a")
     move(lua, 20, "g", "", ("a", "failed"))
@@ -198,6 +209,21 @@ def test_states_are_those_that_people_see(lua):
     assert move(lua, 100, "", "other", ("late", "stalled"))["done"] == ["late"]
 
 
+def test_the_score_of_the_lock_tells_whether_a_job_has_stalled(lua, redis):
+    lua.put(10, "j")
+    lua.pop(10)
+    assert lua.popped(75) == []  # warned: it has until 85
+
+    assert move(lua, 80, "", "other", ("j", "stalled"))["left"] == {"j": "running"}
+    assert lua.json("bulk.closure", 80, "j")["jobs"][0]["state"] == "running"
+    assert move(lua, 85, "", "other", ("j", "waiting"))["left"] == {"j": "stalled"}
+    assert lua.json("bulk.closure", 85, "j")["jobs"][0]["state"] == "stalled"
+
+    redis.zrem("ql:q:q-locks", "j")  # then its own word counts
+    assert lua.json("bulk.closure", 60, "j")["jobs"][0]["state"] == "running"
+    assert move(lua, 80, "", "other", ("j", "stalled"))["done"] == ["j"]
+
+
 def test_a_job_in_no_queue_has_nowhere_to_go_back_to(lua):
     lua.put(10, "a")
     lua.pop(10)
@@ -216,6 +242,53 @@ def test_a_failed_job_that_waits_for_another_waits_on(lua):
     assert move(lua, 20, "g", "", ("a", "failed"))["done"] == ["a"]
     assert lua.job("a")["state"] == "depends"
     assert lua.json("failed", 20) == {}
+
+
+@pytest.mark.parametrize("data", ["not json", "", "{", '"\\ud800"', None])
+def test_b36_data_that_is_no_json_stops_neither_its_job_nor_the_others(lua, redis, data):
+    fail(lua, 1, "x", "y", "z")
+    redis.sadd("ql:j:y-dependencies", "first")
+    for jid in ("a", "b", "c"):
+        lua.put(2, jid)
+    for jid in ("y", "b"):
+        redis.hdel(f"ql:j:{jid}", "data")
+        if data is not None:
+            redis.hset(f"ql:j:{jid}", "data", data)
+    jids = ["x", "a", "y", "b", "z", "c"]
+
+    report = move(lua, 20, "", "other", *((jid, "") for jid in jids))
+
+    assert report == {"done": jids, "left": {}}
+    assert {redis.hget(f"ql:j:{jid}", "queue") for jid in jids} == {"other"}
+    assert [redis.hget(f"ql:j:{jid}", "data") for jid in ("y", "b")] == [data, data]
+    assert redis.hget("ql:j:y", "state") == "depends"
+    assert redis.exists("ql:f:g", "ql:failures") == 0
+
+
+@pytest.mark.parametrize("call", [("bulk.move", 20, "", "other"), ("bulk.cancel", 20, "")])
+def test_a_key_that_holds_something_else_stops_the_call_before_it_has_begun(lua, redis, call):
+    lua.put(1, "x")
+    lua.put(1, "z")
+    redis.rpush("ql:j:y", "no hash")
+    before = lua.stored()
+
+    with pytest.raises(ResponseError, match="WRONGTYPE"):
+        lua(*call, "x", "", "y", "", "z", "")
+
+    assert lua.stored() == before
+
+
+def test_moving_changes_nothing_that_belongs_to_the_user(lua, redis):
+    data = '{"list":[],"big":12345678901234567890}'
+    lua.put(10, "a", "priority", 7, "tags", '["x"]', "retries", 3, data=data)
+    before = redis.hgetall("ql:j:a")
+    tagged = redis.zscore("ql:t:x", "a")
+
+    move(lua, 20, "", "other", ("a", "waiting"))
+
+    changed = {"queue": "other", "time": "20.00000000000000000000"}
+    assert redis.hgetall("ql:j:a") == before | changed
+    assert redis.zscore("ql:t:x", "a") == tagged
 
 
 def test_cancelling_leaves_the_group_and_its_statistic(lua):

@@ -170,3 +170,95 @@ def test_a_mention_of_a_job_that_no_longer_waits_frees_nobody_twice(lua, redis):
 
     assert redis.zrange("ql:q:q-work", 0, -1) == ["b"]
     assert redis.exists("ql:j:gone", "ql:j:a-dependents") == 0
+
+
+@pytest.fixture
+def delayed(lua):
+    """Put a job that waits for `a`, and then until 1002."""
+    lua.put(1, "a", queue="other")
+    lua.put(2, "j", "depends", '["a"]', delay=1000)
+    return lua
+
+
+def let_a_complete(lua, now):
+    assert lua.popped(now, queue="other") == ["a"]
+    lua("complete", now, "a", "w", "other", "{}")
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        ("put", 10, "w", "q", "j", "K", "{}", 0),
+        ("requeue", 10, "w", "q", "j", "K", "{}", 0),
+        ("bulk.move", 10, "", "q", "j", ""),
+    ],
+    ids=lambda call: call[0],
+)
+def test_a_delay_that_was_taken_back_is_forgotten(delayed, redis, again):
+    delayed(*again)
+    assert redis.hexists("ql:j:j", "scheduled") is False
+    assert delayed.job("j")["state"] == "depends"
+
+    let_a_complete(delayed, 20)
+
+    assert delayed.popped(21) == ["j"]
+
+
+def test_another_delay_takes_the_place_of_the_first(delayed):
+    delayed.put(10, "j", delay=50)
+
+    let_a_complete(delayed, 20)
+
+    assert delayed.popped(59) == []
+    assert delayed.popped(60) == ["j"]
+
+
+@pytest.mark.parametrize("off", ["all", "a"])
+def test_taking_the_last_dependency_off_forgets_the_delay(delayed, off):
+    delayed("depends", 10, "j", "off", off)
+    assert delayed.job("j")["state"] == "waiting"
+
+    delayed("depends", 11, "j", "on", "a")
+    let_a_complete(delayed, 20)
+
+    assert delayed.popped(21) == ["j"]
+
+
+def test_a_delay_that_another_client_left_behind_is_none(lua, redis):
+    lua.put(1, "a", queue="other")
+    for jid in ("j", "k"):
+        lua.put(2, jid)
+        redis.hset(f"ql:j:{jid}", "scheduled", 5000)
+    lua("depends", 3, "j", "on", "a")
+    assert lua.popped(4) == ["k"]
+    lua("complete", 5, "k", "w", "q", "{}", "next", "q", "depends", '["a"]')
+
+    let_a_complete(lua, 20)
+
+    assert lua.popped(21, 2) == ["k", "j"]
+
+
+def test_advancing_sets_the_delay_that_it_was_given(lua, redis):
+    lua.put(1, "a", queue="other")
+    lua.put(2, "j")
+    redis.hset("ql:j:j", "scheduled", 5000)
+    lua.pop(3)
+
+    lua("complete", 10, "j", "w", "q", "{}", "next", "q", "delay", 100, "depends", '["a"]')
+
+    assert redis.hget("ql:j:j", "scheduled") == "110"
+
+
+def test_b50_many_ways_into_a_ring_are_walked_once(lua, redis):
+    with redis.pipeline() as pipeline:
+        for number in range(3_000):
+            pipeline.sadd(f"ql:j:c-{number}-dependencies", f"c-{number + 1}")
+            pipeline.sadd(f"ql:j:c-{number + 1}-dependents", f"c-{number}")
+        pipeline.sadd("ql:j:j-dependents", "somebody")
+        pipeline.execute()
+    lua.put(1, "j")
+    redis.config_resetstat()
+
+    lua("depends", 2, "j", "on", *(f"c-{number}" for number in range(3_000)))
+
+    assert redis.info("commandstats")["cmdstat_smembers"]["calls"] < 4_000

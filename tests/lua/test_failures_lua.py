@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 
 def fail(lua, now, jid, group="g", queue="q"):
     lua.put(now, jid, queue=queue)
@@ -102,3 +104,60 @@ def test_unfail_keeps_the_priority(lua):
     lua("unfail", 5, "q", "g")
 
     assert lua.popped(6, 2) == ["j", "k"]
+
+
+def unfail(lua, now, _jid, queue):
+    assert lua("unfail", now, queue, "g") == 1
+
+
+def move(lua, now, jid, queue):
+    assert lua.json("bulk.move", now, "g", queue, jid, "failed")["done"] == [jid]
+
+
+def put(lua, now, jid, queue):
+    lua.put(now, jid, queue=queue, me="", data=lua.job(jid)["data"])
+
+
+WAYS = pytest.mark.parametrize("way", [unfail, move, put])
+
+
+@WAYS
+def test_the_time_that_a_job_lay_failed_is_no_wait(lua, way):
+    fail(lua, 1, "j")
+
+    way(lua, 5000, "j", "q")
+
+    assert lua.popped(5010) == ["j"]
+    wait = lua.json("stats", 5010, "q", 5010)["wait"]
+    assert (wait["count"], wait["mean"]) == (2, 5)
+
+
+@WAYS
+def test_b49_a_failed_job_that_waits_for_another_waits_on(lua, redis, way):
+    fail(lua, 1, "j")
+    lua.put(2, "first", queue="else")
+    redis.sadd("ql:j:j-dependencies", "first")
+    redis.sadd("ql:j:first-dependents", "j")
+
+    way(lua, 10, "j", "q")
+
+    assert lua.job("j")["state"] == "depends"
+    assert redis.zscore("ql:q:q-depends", "j") == 10
+    assert lua.popped(11) == []
+    assert lua.json("failed", 12) == {}
+
+
+def test_every_way_back_to_work_does_the_same(lua, redis):
+    stored = []
+    for way in (unfail, move, put):
+        redis.flushdb()
+        lua.put(1, "j", "priority", 4, "retries", 3, "tags", '["x"]', data='{"l":[]}')
+        lua.pop(2)
+        lua("fail", 3, "j", "w", "g", "m")
+        redis.zadd("ql:t:x", {"j": 10})
+        way(lua, 10, "j", "other")
+        stored.append(lua.stored())
+
+    # Only what is asked for by name, `unfail`, forgets the failure.
+    assert [each["ql:j:j"].pop("failure") != "{}" for each in stored] == [False, True, True]
+    assert stored[0] == stored[1] == stored[2]

@@ -91,3 +91,15 @@ def test_a_timeout_of_several_is_all_or_nothing(lua):
     lua.pop(5)
     assert lua("timeout", 6, "a", "b") is None
     assert lua.popped(7, 5) == ["b", "a"]
+
+
+def test_a_timeout_of_the_same_job_twice_is_one(lua):
+    lua.put(1, "a")
+    lua.pop(2)
+
+    with lua.hearing() as heard:
+        lua("timeout", 3, "a", "a")
+
+    lost = '{"jid":"a","event":"lock_lost","worker":"w"}'
+    assert heard == [["ql:w:w", lost], ["ql:log", lost]]
+    assert [item["what"] for item in lua.job("a")["history"]] == ["put", "popped", "timed-out"]

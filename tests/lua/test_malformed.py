@@ -79,8 +79,101 @@ def test_a_long_argument_is_not_thrown_back_whole(lua):
     assert len(str(caught.value)) < 300
 
 
-def test_many_arguments_are_not_too_many(lua):
-    jids = [f"j-{number}" for number in range(9500)]
+#: Texts to append to, or put in the place of, what is refused.
+LONG = ("x" * 20_000, "ü" * 10_000)
 
-    assert lua("cancel", 1, *jids) == jids
-    assert lua.json("multiget", 1, *jids) == []
+
+def long_calls(command):
+    """Make calls whose arguments are much too long, one argument at a time."""
+    for arguments, _ in BAD_CALLS[command]:
+        for position in range(len(arguments)):
+            head, tail = arguments[:position], arguments[position + 1 :]
+            for text in LONG:
+                yield *head, text, *tail
+                yield *head, f"{arguments[position]}{text}", *tail
+    if command == "recur":
+        yield "q", "r", "K", "{}", "interval", "-" + "0" * 20_000 + "1", 0
+
+
+@pytest.mark.parametrize("command", BAD_CALLS)
+def test_no_refusal_is_longer_than_a_screen(jobs, command):
+    refusals = [refusal(jobs, command, 100, *arguments) for arguments in long_calls(command)]
+
+    assert max((len(text.encode()) for text in refusals), default=0) < 5_000
+    assert not [text for text in refusals if "\ufffd" in text]
+
+
+def refusal(lua, *call):
+    """Make a call; answers what it was refused with, "" when it was not."""
+    try:
+        lua(*call)
+    except ResponseError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_no_refusal_of_the_call_itself_is_longer_either(redis, lua, place):
+    call = ["put", 1]
+    call[place] = "x" * 20_000
+
+    with pytest.raises(ResponseError) as caught:
+        redis.evalsha(lua.sha, 0, *call)
+
+    assert len(str(caught.value)) < 5_000
+
+
+def test_a_long_refusal_keeps_both_ends(lua):
+    jid = "a" * 4_000 + "z" * 4_000
+    lua.put(1, jid)
+
+    with lua.refused("JOB_NOT_RUNNING", "is not currently running: waiting"):
+        lua("heartbeat", 2, jid, "w")
+
+
+@pytest.fixture
+def many(redis):
+    """Make 20,000 jobs that run with `w` in `q`; more arguments than Lua can unpack."""
+    jids = [f"j-{number:05}" for number in range(20_000)]
+    with redis.pipeline(transaction=False) as pipeline:
+        for jid in jids:
+            job = {"jid": jid, "state": "running", "queue": "q", "worker": "w", "expires": 60}
+            pipeline.hset(f"ql:j:{jid}", mapping=job)
+        pipeline.zadd("ql:q:q-locks", dict.fromkeys(jids, 60))
+        pipeline.zadd("ql:w:w:jobs", dict.fromkeys(jids, 60))
+        pipeline.execute()
+    return jids
+
+
+def test_many_jids_are_not_too_many(many, lua, redis):
+    assert [job["jid"] for job in lua.json("multiget", 1, *many)] == many
+
+    lua("timeout", 2, *many)
+    assert redis.zcard("ql:q:q-work") == len(many)
+
+    lua.put(3, "j")
+    assert lua("depends", 4, "j", "on", *many) == 1
+    assert redis.scard("ql:j:j-dependencies") == len(many)
+    assert lua("depends", 5, "j", "off", *many) == 1
+    assert lua.job("j")["state"] == "waiting"
+
+    assert lua("cancel", 6, *many) == many
+    assert redis.zrange("ql:q:q-work", 0, -1) == ["j"]
+
+
+def test_many_names_are_not_too_many(lua, redis):
+    names = [f"n-{number:05}" for number in range(20_000)]
+    lua.put(1, "j")
+    lua("recur", 1, "q", "r", "K", "{}", "interval", 60, 1000)
+
+    assert lua.json("tag", 2, "add", "j", *names[:1000]) == names[:1000]
+    assert lua.json("tag", 3, "remove", "j", *names) == []
+    assert lua.json("recur.tag", 4, "r", *names[:1000]) == names[:1000]
+    assert lua.json("recur.untag", 5, "r", *names) == []
+    lua("pause", 6, *names)
+    assert redis.scard("ql:paused_queues") == len(names)
+    lua("queue.forget", 7, *names)
+    assert redis.scard("ql:paused_queues") == 0
+    redis.zadd("ql:workers", dict.fromkeys(names, 1))
+    lua("worker.deregister", 8, *names)
+    assert redis.exists("ql:workers") == 0

@@ -281,3 +281,75 @@ def test_one_call_passes_over_a_bounded_number_of_entries_without_a_job(lua, red
     assert lua.popped(2) == []
     assert redis.zcard("ql:q:q-work") == 501
     assert lua.popped(3) == ["j"]
+
+
+def running(lua):
+    lua.put(1, "j")
+    assert lua.popped(2, worker="owner") == ["j"]
+
+
+def failed(lua):
+    running(lua)
+    lua("fail", 3, "j", "owner", "g", "m")
+
+
+def complete(lua):
+    running(lua)
+    lua("complete", 3, "j", "owner", "q", "{}")
+
+
+def depends(lua):
+    lua.put(1, "first", queue="else")
+    lua.put(1, "j", "depends", '["first"]')
+
+
+def scheduled(lua):
+    lua.put(1, "j", delay=100)
+
+
+def waiting_elsewhere(lua):
+    lua.put(1, "j", queue="else")
+
+
+def running_elsewhere(lua):
+    lua.put(1, "j", queue="else")
+    assert lua.popped(2, queue="else", worker="owner") == ["j"]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [running, failed, complete, depends, scheduled, waiting_elsewhere, running_elsewhere],
+)
+@pytest.mark.parametrize("stale", ["ql:q:q-work", "ql:q:q-scheduled"])
+def test_an_entry_that_a_job_left_behind_gives_it_to_nobody(lua, redis, state, stale):
+    state(lua)
+    if (state, stale) == (scheduled, "ql:q:q-scheduled"):
+        stale = "ql:q:q-work"
+    redis.zadd(stale, {"j": 5})
+    lua.put(2, "k")
+    job, lock = redis.hgetall("ql:j:j"), redis.zscore("ql:q:q-locks", "j")
+
+    assert [job["jid"] for job in lua.json("peek", 20, "q", 5)] == ["k"]
+    assert lua.popped(20, 5, worker="next") == ["k"]
+
+    assert redis.hgetall("ql:j:j") == job
+    assert redis.zscore("ql:q:q-locks", "j") == lock
+    assert redis.zscore(stale, "j") is None
+
+
+def test_a_job_in_no_set_but_this_one_is_not_lost(lua, redis):
+    running(lua)
+    redis.zrem("ql:q:q-locks", "j")
+    redis.zadd("ql:q:q-work", {"j": 0})
+
+    assert [job["jid"] for job in lua.json("peek", 20, "q", 5)] == ["j"]
+    assert lua.popped(20) == ["j"]
+
+
+def test_b47_a_due_job_that_believes_it_waits_is_taken(lua, redis):
+    """The original's `complete` with a delay leaves `waiting` in the hash."""
+    lua.put(1, "j", delay=5)
+    redis.hset("ql:j:j", "state", "waiting")
+
+    assert [job["jid"] for job in lua.json("peek", 20, "q", 5)] == ["j"]
+    assert lua.popped(20) == ["j"]

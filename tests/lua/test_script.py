@@ -87,6 +87,35 @@ def test_each_command_is_found_in_its_file():
     assert told == found
 
 
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "commands.md"
+
+
+def reply_keys(text):
+    """Find the keys of the JSON that a text tells of."""
+    braces = "".join(re.findall(r"\{.*\}", text))
+    return set(re.findall(r"""(?:\{|, |")(\w+)(?=[":,}])""", braces))
+
+
+def reference(command):
+    """Read what the reference says of a command, and of the one whose reply is the same."""
+    sections = re.split(r"^##+ ", REFERENCE.read_text("utf-8"), flags=re.MULTILINE)
+    title = re.compile(rf".*`{re.escape(command)}[ `]")
+    text = " ".join(part.replace("\n", " ") for part in sections if title.match(part))
+    same = re.search(r"Replies as `([a-z.]+)`", text)
+    return text + (reference(same[1]) if same else "")
+
+
+def test_the_reference_names_the_keys_of_each_reply():
+    compared = {}
+    for text in texts().values():
+        for found in re.finditer(r"^((?:--.*\n)+)Commands\['([a-z.]+)'\] =", text, re.MULTILINE):
+            keys = reply_keys(found[1].replace("\n--", ""))
+            compared[found[2]] = keys - reply_keys(reference(found[2]))
+
+    assert len(compared) > 40
+    assert {command: missing for command, missing in compared.items() if missing} == {}
+
+
 def test_the_script_is_printed_for_any_client(script):
     program = [sys.executable, "-m", "qless_core", "lua"]
 

@@ -101,3 +101,28 @@ def test_putting_again_with_other_tags(lua, redis):
     assert redis.zrange("ql:tags", 0, -1, withscores=True) == [("b", 1), ("c", 1)]
     assert redis.zscore("ql:t:b", "j") == 2
     assert redis.exists("ql:t:a") == 0
+
+
+def test_only_the_newest_5000_jobs_of_a_tag_are_sorted(lua, redis):
+    jids = [f"j-{number:05}" for number in range(6_000)]
+    redis.zadd("ql:t:a", {jid: number for number, jid in enumerate(jids)})
+    finished = set(jids[::3])
+    redis.zadd("ql:completed", dict.fromkeys(finished, 1))
+    redis.config_resetstat()
+
+    pages = [
+        lua.json("tag", 9, "get", "a", offset, 450, "open-first")["jobs"]
+        for offset in range(0, 6_450, 450)
+    ]
+
+    newest = jids[1_000:]
+    expected = [
+        *[jid for jid in newest if jid not in finished],
+        *[jid for jid in newest if jid in finished],
+        *jids[:1_000],
+    ]
+    assert sum(pages, []) == expected  # noqa: RUF017  fifteen pages
+    redis.config_resetstat()
+    assert lua.json("tag", 9, "get", "a", 5_000, 5, "open-first")["jobs"] == jids[:5]
+    assert "cmdstat_zmscore" not in redis.info("commandstats")
+    assert lua.json("tag", 9, "get", "a", 0, 0, "open-first") == {"total": 6_000, "jobs": []}
