@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-import signal
 import sys
-import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +14,7 @@ from qless_core.client import Client
 from qless_core.connection import DEFAULT_URL
 from qless_core.errors import BadArgument, JobNotFound, QlessError
 from qless_core.job import Job
-from qless_core.options import as_number
+from qless_core.options import OPTIONS, as_number, option_of
 from qless_core.queue import new_jid
 from qless_core.script import Script
 from qless_core.worker.reserving import Ordered, RoundRobin
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TextIO
 
+    from qless_core.options import Option
     from qless_core.recurring import RecurringJob
 
     #: Answers the exit code, or nothing for 0.
@@ -107,7 +106,6 @@ def _work(client: Client, arguments: argparse.Namespace) -> None:
         interval=arguments.interval,
         reserver=RoundRobin if arguments.round_robin else Ordered,
     )
-    _stop_on_signals(worker)
     worker.run()
 
 
@@ -170,7 +168,22 @@ def _cancel(client: Client, arguments: argparse.Namespace) -> int:
 
 
 def _config_all(client: Client, _: argparse.Namespace) -> None:
-    _table(("option", "value"), [(name, str(v)) for name, v in sorted(client.config.all.items())])
+    """Show every option, those of single queues where they are set, and what else is stored."""
+    values = client.config.all
+    known = {option.name: option for option in OPTIONS}
+    names = [*known, *sorted(values.keys() - known.keys())]
+    _table(
+        ("option", "value", "default", "unit"),
+        [_of_option(name, values.get(name), known.get(name) or option_of(name)) for name in names],
+    )
+
+
+def _of_option(name: str, value: object, option: Option | None) -> tuple[str, str, str, str]:
+    if option is None:
+        return name, str(value), "", "(no option of qless)"
+    default = "" if option.default is None else str(option.default)
+    counts = default if value is None else str(value)
+    return name, "" if "<queue>" in name else counts, default, option.unit
 
 
 def _config_get(client: Client, arguments: argparse.Namespace) -> None:
@@ -182,6 +195,12 @@ def _config_get(client: Client, arguments: argparse.Namespace) -> None:
 
 
 def _config_set(client: Client, arguments: argparse.Namespace) -> None:
+    if option_of(arguments.option) is None and not arguments.force:
+        problem = (
+            f"there is no option {arguments.option!r}: `qless config` lists them; "
+            "--force stores it all the same"
+        )
+        raise BadArgument(problem)
     client.config[arguments.option] = arguments.value
 
 
@@ -285,22 +304,6 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         _say("  ".join(cells).rstrip())
 
 
-def _stop_on_signals(worker: SerialWorker) -> None:
-    """Let TERM and INT end the worker after its job; the second one ends it at once."""
-
-    def handle(number: int, _: object) -> None:
-        signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else _interrupt)
-        # From a thread, because the worker may be inside the very lock that stop() needs.
-        threading.Thread(target=worker.stop, name="qless-stop").start()
-
-    signal.signal(signal.SIGTERM, handle)
-    signal.signal(signal.SIGINT, handle)
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
 # The command line
 
 
@@ -364,13 +367,29 @@ def _add_looks(commands: Any) -> None:  # noqa: ANN401 - as above
     _command(commands, "queues", _queues, "count the jobs of every queue by state")
     parser = _command(commands, "jobs", _jobs, "list the jids of a queue in a state")
     parser.add_argument("queue")
-    parser.add_argument("state", choices=STATES)
+    parser.add_argument("state", type=_state, metavar="STATE", help=", ".join(STATES))
     _add_page(parser)
     parser = _command(commands, "job", _job, "show a job")
     parser.add_argument("jid")
     parser = _command(commands, "failed", _failed, "count failures by group, or list a group")
     parser.add_argument("group", nargs="?")
     _add_page(parser)
+
+
+def _state(text: str) -> str:
+    """Read a state; those that no queue lists are elsewhere."""
+    if text in STATES:
+        return text
+    choice = f"choose from {', '.join(STATES)}"
+    problem = f"no list of a queue is called {text!r}; {_ELSEWHERE.get(text, choice)}"
+    raise argparse.ArgumentTypeError(problem)
+
+
+#: Where jobs are found whose state is none of a queue's lists.
+_ELSEWHERE: Final = {
+    "failed": "failed jobs are grouped by what went wrong: `qless failed`, `qless failed GROUP`",
+    "complete": "complete jobs are in no queue: `qless job JID`, or the console's page Completed",
+}
 
 
 def _add_page(parser: argparse.ArgumentParser) -> None:
@@ -387,10 +406,16 @@ def _add_mends(commands: Any) -> None:  # noqa: ANN401 - as above
 
 
 def _add_config(commands: Any) -> None:  # noqa: ANN401 - as above
-    parser = _command(commands, "config", _config_all, "show all options; or get, set, unset one")
+    parser = _command(
+        commands,
+        "config",
+        _config_all,
+        "show all options with their defaults; or get, set, unset one",
+    )
     actions = parser.add_subparsers(metavar="ACTION")
     _command(actions, "get", _config_get, "show an option").add_argument("option")
     setting = _command(actions, "set", _config_set, "set an option")
     setting.add_argument("option")
     setting.add_argument("value")
+    setting.add_argument("--force", action="store_true", help="also a name that qless does not use")
     _command(actions, "unset", _config_unset, "go back to the default").add_argument("option")

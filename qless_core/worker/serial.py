@@ -6,6 +6,7 @@ import logging
 
 from qless_core.errors import QlessError
 from qless_core.worker.base import Backoff, Worker
+from qless_core.worker.signals import ending
 
 log = logging.getLogger("qless.worker")
 
@@ -17,16 +18,21 @@ class SerialWorker(Worker):
     """
 
     def run(self) -> None:
-        """Work until `stop` is called; while Redis is away, wait for it."""
+        """Work until `stop` is called; while Redis is away, wait for it.
+
+        On the main thread TERM and Ctrl-C call it too, and this returns after the job at hand; a
+        second one ends the program at once. Handlers that the program has set stay in force.
+        """
         queues = ", ".join(repr(queue.name) for queue in self.reserver.queues)
         log.info("worker %s works %s", self.name, queues)
         backoff = Backoff()
-        try:
-            while not self.is_stopping:
-                self._turn(backoff)
-        finally:
-            self._leave()
-            log.info("worker %s has stopped", self.name)
+        with ending(self.stop):
+            try:
+                while not self.is_stopping:
+                    self._turn(backoff)
+            finally:
+                self._leave()
+                log.info("worker %s has stopped", self.name)
 
     def _turn(self, backoff: Backoff) -> None:
         """Work one job, or wait: for the next one, or for Redis."""

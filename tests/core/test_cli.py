@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from qless_core import cli
+from qless_core.options import OPTIONS
 from qless_core.script import Script
 
 ROOT = Path(__file__).parents[2]
@@ -181,15 +182,51 @@ def test_what_was_not_cancelled_is_not_said_to_be(client, capsys):
 
 
 def test_options_are_shown_set_and_unset(qless, client):
-    assert ["heartbeat", "60"] in [line.split() for line in qless("config")]
+    lines = [line.split() for line in qless("config")]
+    assert [line[0] for line in lines] == ["option", *(option.name for option in OPTIONS)]
+    assert ["heartbeat", "60", "60", "seconds"] in lines
+    assert ["<queue>-max-concurrency", "0", "jobs"] in lines
 
     qless("config", "set", "heartbeat", 30)
     assert qless("config", "get", "heartbeat") == ["30"]
     assert client.config["heartbeat"] == 30
+    assert ["heartbeat", "30", "60", "seconds"] in [line.split() for line in qless("config")]
     qless("config", "unset", "heartbeat")
     assert qless("config", "get", "heartbeat") == ["60"]
     assert "not set" in qless("config", "get", "nothing", code=1)[0]
     assert "seconds" in qless("config", "set", "heartbeat", "often", code=1)[0]
+
+
+def test_an_option_that_does_not_exist_is_set_by_force_alone(qless, client, redis):
+    (problem,) = qless("config", "set", "heart-beat", 3, code=1)
+    assert "there is no option 'heart-beat'" in problem
+    assert redis.hgetall("ql:config") == {}
+
+    qless("config", "set", "theirs", 3, "--force")
+    qless("config", "set", "mail-heartbeat", 4)
+    qless("config", "set", "mail-max-concurrency", 5)
+
+    assert redis.hgetall("ql:config") == {
+        "theirs": "3",
+        "mail-heartbeat": "4",
+        "mail-max-concurrency": "5",
+    }
+    lines = [line.split() for line in qless("config")]
+    assert ["mail-max-concurrency", "5", "0", "jobs"] in lines
+    assert ["theirs", "3", "(no", "option", "of", "qless)"] in lines
+    qless("config", "unset", "theirs")
+    assert "theirs" not in client.config.all
+
+
+@pytest.mark.parametrize(
+    ("state", "hint"),
+    [("failed", "qless failed GROUP"), ("complete", "qless job JID"), ("bad", "waiting, running")],
+)
+def test_a_state_that_is_no_list_of_a_queue_says_where_to_look(capsys, state, hint):
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["jobs", "mail", state])
+
+    assert hint in capsys.readouterr().err
 
 
 def test_the_script_is_printed_without_a_server(capsys):
