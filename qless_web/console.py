@@ -10,6 +10,7 @@ from flask import current_app, g
 
 from qless_core import reads
 from qless_core.clock import SERVER
+from qless_web.outage import Outage
 
 if TYPE_CHECKING:
     from qless_core.client import Client
@@ -56,6 +57,7 @@ class Console:
     access: Access
     hub: Hub
     rights: Rights = field(default_factory=Rights)
+    outage: Outage = field(default_factory=Outage)
 
 
 class Current:
@@ -125,6 +127,7 @@ class Current:
             (reads.frame(probe=probe), *plans),
             now=None if stamp == SERVER else float(stamp),
         )
+        self.console.outage.is_over(client.safe_url)
         if counts.read_only is not None:
             rights.reason = counts.read_only
         self._counts = counts

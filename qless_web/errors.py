@@ -77,7 +77,7 @@ def wants_json() -> bool:
 
 def _redis_down(text: str) -> Response:
     url = current().client.safe_url
-    log.warning("Redis at %s: %s", url, text)
+    current().console.outage.goes_on(url, text)
     if wants_json():
         response = jsonify(error="Redis cannot be reached", tried=url, because=text)
         response.status_code = 503

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import http.client
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -348,3 +349,10 @@ def test_without_redis_it_starts_says_so_and_recovers(qless_web, tmp_path):
     with EmbeddedServer(folder, options={"requirepass": "hunter2"}):
         eventually(lambda: served.get("/")[0] == 200)
     eventually(lambda: served.get("/")[0] == 503)
+
+    told = [
+        line for line in qless_web.complaints.splitlines() if re.match(r"[-\d]+ [:,\d]+ WARN", line)
+    ]
+    assert [" is back, after " in line for line in told if "live feed" not in line] == [
+        *(False, True, False)
+    ]
