@@ -168,3 +168,18 @@ def test_whatever_ends_the_lines_of_a_jid_it_is_that_job(web, shop, end):
     web.submit(question(page_of(web, "retry", "a\r\nb")))
 
     assert shop.state(f"a{end}b") == "waiting"
+
+
+@pytest.mark.parametrize("state", ["waiting", "failed"])
+def test_a_job_whose_data_is_no_json_moves_with_the_others(web, shop, client, redis, state):
+    for jid in "xyz":
+        (shop.put if state == "waiting" else shop.fail)(jid)
+    redis.hset("ql:j:y", "data", "not json")
+    page = page_of(web, "move", "x", "y", "z")
+
+    told = web.follow(web.submit(question(page), queue="slow"))
+
+    assert toasts(told) == "Moved to slow: 3 jobs."
+    assert [redis.hget(f"ql:j:{jid}", "queue") for jid in "xyz"] == ["slow"] * 3
+    assert redis.hget("ql:j:y", "data") == "not json"
+    assert client.failures.groups == {}
