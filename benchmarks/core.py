@@ -1,0 +1,133 @@
+"""What a call of our script costs the server, beside the script of the original.
+
+    pip download --no-deps qless-with-throttles
+    python -m zipfile -e qless_with_throttles-*.whl original
+    python benchmarks/core.py original/qless/lua/qless.lua
+
+Each script has a server of its own, with the same jobs waiting. They take turns within each
+round, so that whatever else the machine does falls on both. The figures are microseconds of the
+server for one EVALSHA (INFO commandstats), the median of the rounds; the ratio is ours to theirs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from redis import Redis
+
+from qless_core.embedded import EmbeddedServer
+from qless_core.script import Script
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+#: What each call is measured with.
+DATA = '{"to":"somebody@example.com","subject":"Hello","n":12345}'
+
+#: Calls of each kind in a round; `pop 100` is called less.
+CALLS = 200
+POPS_OF_100 = 5
+
+
+class Server:
+    """A script on a server of its own, fed with moments that go on."""
+
+    def __init__(self, redis: Redis, source: str) -> None:
+        self.redis = redis
+        self._sha = redis.script_load(source)
+        self._now = 1_700_000_000.0
+        self._number = 0
+
+    def call(self, *args: str | float) -> Any:  # noqa: ANN401  what the script answers
+        """Call the script a millisecond later than before."""
+        self._now += 0.001
+        return self.redis.evalsha(self._sha, 0, args[0], self._now, *args[1:])
+
+    def put(self) -> None:
+        """Put a new job."""
+        self._number += 1
+        self.call("put", "bench", "q", f"job-{self._number:09}", "Job", DATA, 0)
+
+    def pop(self, count: int) -> list[str]:
+        """Take jobs; answers their jids."""
+        return [job["jid"] for job in json.loads(self.call("pop", "q", "w", count))]
+
+    def cost(self, calls: Iterable[Callable[[], object]]) -> float:
+        """Make calls; answers the microseconds of each, in the mean."""
+        self.redis.config_resetstat()
+        for call in calls:
+            call()
+        return float(self.redis.info("commandstats")["cmdstat_evalsha"]["usec_per_call"])
+
+
+def costs(server: Server) -> dict[str, float]:
+    """Measure a round; afterwards as many jobs wait as before."""
+    call, cost = server.call, server.cost
+    found = {"put": cost([server.put] * (2 * CALLS + 100 * POPS_OF_100))}
+    jids: list[str] = []
+    found["pop 1"] = cost([lambda: jids.extend(server.pop(1))] * (2 * CALLS))
+    found["heartbeat"] = cost([partial(call, "heartbeat", jid, "w") for jid in jids])
+    found["complete"] = cost(
+        [partial(call, "complete", jid, "w", "q", DATA) for jid in jids[:CALLS]]
+    )
+    found["fail"] = cost(
+        [partial(call, "fail", jid, "w", "group", "a message") for jid in jids[CALLS:]]
+    )
+    many: list[str] = []
+    found["pop 100"] = cost([lambda: many.extend(server.pop(100))] * POPS_OF_100)
+    for jid in many:
+        call("complete", jid, "w", "q", DATA)
+    return found
+
+
+def compare(ours: Server, theirs: Server, depth: int, rounds: int) -> None:
+    """Print the costs of both and their ratios."""
+    for server in (ours, theirs):
+        for _ in range(depth):
+            server.put()
+    measured: list[tuple[dict[str, float], dict[str, float]]] = []
+    for number in range(rounds):
+        both = (costs(ours), costs(theirs)) if number % 2 else (costs(theirs), costs(ours))[::-1]
+        measured.append(both)
+    print(f"{'':12}{'ours':>9}{'theirs':>9}{'ratio':>7}")
+    for name in measured[0][0]:
+        mine = statistics.median(each[0][name] for each in measured)
+        other = statistics.median(each[1][name] for each in measured)
+        print(f"{name:12}{mine:9.1f}{other:9.1f}{mine / other:7.2f}")
+
+
+def main() -> None:
+    """Read the arguments, start the servers, compare."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("original", type=Path, help="the script of the original, a .lua file")
+    parser.add_argument("--depth", type=int, default=100_000, help="jobs that wait meanwhile")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--server", default=shutil.which("redis-server"), help="a redis-server")
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        ours, theirs = (
+            Server(stack.enter_context(_connection(options.server)), text)
+            for text in (Script().source, options.original.read_text("utf-8"))
+        )
+        compare(ours, theirs, options.depth, options.rounds)
+
+
+@contextmanager
+def _connection(binary: str | None) -> Iterator[Redis]:
+    """Run a server of its own for as long as the block lasts."""
+    with (
+        EmbeddedServer(binary=binary) as server,
+        Redis.from_url(server.url, decode_responses=True) as redis,
+    ):
+        yield redis
+
+
+if __name__ == "__main__":
+    main()
