@@ -80,7 +80,8 @@ end
 -- [group]}, the failure groups that are empty now.
 -- Puts jobs to work in a queue, or, where it is '', each into its own; data, priority and tags stay,
 -- retries are renewed. With a group only jobs that failed in it; states as in `look`. A job that
--- is in no queue is left out as `nowhere`; one that is gone is off the group's list afterwards.
+-- is in no queue is left out as `nowhere`, one with something else under a key of it as `unreadable`;
+-- one that is gone is off the group's list afterwards.
 -- Publishes: put, lock_lost; put for a tracked job.
 Commands['bulk.move'] = function(now, arg)
   local group = Check.text(arg[1], 'group')
@@ -88,6 +89,9 @@ Commands['bulk.move'] = function(now, arg)
   local found, done, left, members = {}, {}, {}, {}
   for _, pair in ipairs(wanted_jobs(arg, 3)) do
     local was, why = look(now, group, pair[1], pair[2])
+    if was and not Job.is_whole(pair[1]) then
+      was, why = nil, 'unreadable'
+    end
     local target = queue ~= '' and queue or (was and was.queue) or ''
     if was and target ~= '' then
       found[#found + 1] = { was, target }
@@ -124,7 +128,8 @@ local function spare_needed(chosen, left)
     if chosen[jid] then
       chosen[jid] = nil
       left[jid] = 'dependents'
-      for _, other in ipairs(call('smembers', Key.dependencies(jid))) do
+      local ok, others = pcall(call, 'smembers', Key.dependencies(jid))
+      for _, other in ipairs(ok and others or {}) do
         spared[#spared + 1] = other
       end
     end

@@ -3,8 +3,10 @@
 -- Refuses when somebody outside the list waits for somebody in it. A mention of a job that no longer
 -- waits stops nobody.
 local function refuse_dependents(jids, listed)
+  local met = {}
   for _, jid in ipairs(jids) do
-    local other = Dependencies.waiting_for(jid, listed, 1)[1]
+    local other = not met[jid] and Dependencies.waiting_for(jid, listed, 1)[1]
+    met[jid] = true
     if other then
       Check.refuse('HAS_DEPENDENTS', jid .. ' is a dependency of ' .. other, 1)
     end

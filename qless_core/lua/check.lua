@@ -87,7 +87,7 @@ end
 function Check.finite(value)
   local n = tonumber(value)
   if n and n == n and n ~= math.huge and n ~= -math.huge then
-    return n
+    return n + 0 -- Redis takes no -0
   end
   return nil
 end
@@ -100,11 +100,41 @@ function Check.text(value, name)
   return value
 end
 
--- Check.name(value, name) -> the value; it must not be empty.
-function Check.name(value, name)
-  if value == nil or value == '' then
-    must(name, 'a name', value)
+-- The ends of a job's other keys. A jid may end in them as well.
+local SIDES = { '-history', '-dependents', '-dependencies' }
+
+-- Check.stem(jid) -> the jid of the job of which this one's key would be a part, or nil.
+function Check.stem(jid)
+  for _, side in ipairs(SIDES) do
+    if #jid > #side and string.sub(jid, -#side) == side then
+      return string.sub(jid, 1, -#side - 1)
+    end
   end
+  return nil
+end
+
+-- Whether the key of a job holds a part of another one.
+local function is_part(jid)
+  if not Check.stem(jid) then
+    return false
+  end
+  local kind = call('type', Key.job(jid)).ok
+  return kind ~= 'none' and kind ~= 'hash'
+end
+
+-- Refuses a name, two callers up, that is none; a jid also where its key is not a job's.
+local function must_be_name(value, name)
+  if value == nil or value == '' then
+    Check.refuse('BAD_ARGUMENT', unfit(name, 'a name', value), 2)
+  elseif name == 'jid' and is_part(value) then
+    Check.refuse('BAD_ARGUMENT', unfit(name, 'a name whose key is no part of another job', value), 2)
+  end
+end
+
+-- Check.name(value, name) -> the value; it must not be empty. A `jid` must not be the key of a part of
+-- another job.
+function Check.name(value, name)
+  must_be_name(value, name)
   return value
 end
 
@@ -112,9 +142,7 @@ end
 function Check.names(arg, from, name)
   local names = {}
   for i = from, math.max(#arg, from) do
-    if arg[i] == nil or arg[i] == '' then
-      must(name, 'a name', arg[i])
-    end
+    must_be_name(arg[i], name)
     names[#names + 1] = arg[i]
   end
   return names
@@ -181,6 +209,17 @@ function Check.strings(value, name)
     must(name, 'a JSON list of strings', value)
   end
   return strings
+end
+
+-- Check.jids(value, name) -> as Check.strings; none may be the key of a part of another job.
+function Check.jids(value, name)
+  local jids = Check.strings(value, name)
+  for _, jid in ipairs(jids) do
+    if is_part(jid) then
+      must(name, 'names whose keys are no part of another job', jid)
+    end
+  end
+  return jids
 end
 
 -- Check.object(value, name) -> the text of a JSON object, without blanks around it.

@@ -38,7 +38,7 @@ local function read_options(arg)
   local given = Check.options(arg, 5)
   local to = given.next and Check.name(given.next, 'next')
   local delay = given.delay and Check.number(given.delay, 'delay')
-  local depends = given.depends and Check.strings(given.depends, 'depends')
+  local depends = given.depends and Check.jids(given.depends, 'depends')
   if not to and (delay or depends) then
     Check.refuse('BAD_ARGUMENT', 'option "' .. (delay and 'delay' or 'depends')
       .. '" makes no sense without "next"', 1)

@@ -16,7 +16,8 @@ end
 -- that exist and wait for it still, without those that the set `but` has.
 function Dependencies.waiting_for(jid, but, most)
   local others = {}
-  for _, other in ipairs(call('smembers', Key.dependents(jid))) do
+  local ok, mentioned = pcall(call, 'smembers', Key.dependents(jid))
+  for _, other in ipairs(ok and mentioned or {}) do -- there may be another job
     if #others == most then
       break
     end
@@ -153,7 +154,8 @@ end
 
 -- Dependencies.forget(jid): a job goes; nobody is to think that it still waits.
 function Dependencies.forget(jid)
-  for _, other in ipairs(call('smembers', Key.dependencies(jid))) do
+  local ok, others = pcall(call, 'smembers', Key.dependencies(jid))
+  for _, other in ipairs(ok and others or {}) do
     call('srem', Key.dependents(other), jid)
   end
 end

@@ -55,9 +55,12 @@ function Expire.locks(now, queue, count)
   local locks = Key.locks(queue)
   local jids = call('zrangebyscore', locks, '-inf', now, 'limit', 0, count)
   for _, jid in ipairs(jids) do
-    local known = call('hmget', Key.job(jid), 'state', 'worker', 'grace', 'remaining', 'history',
-      'queue')
-    if not is_here(queue, jid, known[1], known[6]) then
+    local whole = Job.is_whole(jid)
+    local known = whole and call('hmget', Key.job(jid), 'state', 'worker', 'grace', 'remaining',
+      'history', 'queue')
+    if not whole then
+      Queue.set_aside(queue, jid)
+    elseif not is_here(queue, jid, known[1], known[6]) then
       call('zrem', locks, jid) -- the job is gone, or elsewhere
     else
       local job = {

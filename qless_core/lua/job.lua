@@ -26,6 +26,26 @@ function Job.fields(jid)
   return nil
 end
 
+local function probe(jid)
+  call('hexists', Key.job(jid), 'jid')
+  call('llen', Key.history(jid))
+  call('scard', Key.dependencies(jid))
+  call('scard', Key.dependents(jid))
+end
+
+-- Job.is_whole(jid) -> whether each key of a job, where it is there, is of a job's type. One may hold
+-- another job: `a-history` is a name as good as `a`.
+function Job.is_whole(jid)
+  local ok = pcall(probe, jid)
+  return ok
+end
+
+-- A part of a job to show; none where something else lies under its key.
+local function part(read, ...)
+  local ok, items = pcall(read, ...)
+  return ok and items or {}
+end
+
 -- A stored number for the reply; what is no number is 0.
 local function number(value)
   return Json.number(Check.finite(value) or 0)
@@ -106,24 +126,30 @@ function Job.shown(now, jid, fields)
     fields[STATE] = Job.seen_state(now, jid, fields[STATE], fields[QUEUE])
   end
   return Job.json(fields, {
-    history = History.read(jid, fields[HISTORY]),
+    history = part(History.read, jid, fields[HISTORY]),
     tracked = call('zscore', Key.tracked, jid),
-    dependents = call('smembers', Key.dependents(jid)),
-    dependencies = call('smembers', Key.dependencies(jid)),
+    dependents = part(call, 'smembers', Key.dependents(jid)),
+    dependencies = part(call, 'smembers', Key.dependencies(jid)),
   })
 end
 
 -- Job.read(now, jid) -> the job as JSON, or nil. Reads only: what is due shows as waiting, though
 -- only a pop moves it.
 function Job.read(now, jid)
-  local fields = Job.fields(jid)
-  return fields and Job.shown(now, jid, fields)
+  local ok, fields = pcall(Job.fields, jid)
+  return ok and fields and Job.shown(now, jid, fields) or nil
 end
 
--- Job.destroy(jid, tags): takes every key of a job away. `tags` is the job's stored field.
+-- Job.destroy(jid, tags): takes every key of a job away. `tags` is the job's stored field. A hash under
+-- a side key is another job: it stays.
 function Job.destroy(jid, tags)
   Tags.unindex(jid, Tags.stored(tags))
-  call('del', Key.job(jid), Key.history(jid), Key.dependencies(jid), Key.dependents(jid))
+  call('del', Key.job(jid))
+  for _, key in ipairs({ Key.history(jid), Key.dependencies(jid), Key.dependents(jid) }) do
+    if call('type', key).ok ~= 'hash' then
+      call('del', key)
+    end
+  end
 end
 
 -- get jid -> JSON job, or nil. Reads only.

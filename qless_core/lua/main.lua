@@ -4,13 +4,21 @@
 -- The one key that a script for a namespace with a hash tag takes, so that a cluster routes the call.
 local ROUTE = string.match(Key.namespace, '{[^}]+}')
 
+-- The latest moment that is taken, in the year 5138: a later one is a mistake, and would owe children of
+-- recurring jobs without end.
+local LATEST = 1e11
+
 -- The moment: a number as it is, or the server's own clock for the word `auto`.
 local function moment(word)
   if word == 'auto' then
     local time = call('time')
     return tonumber(time[1]) + tonumber(time[2]) / 1e6
   end
-  return Check.number(word, 'now')
+  local now = Check.number(word, 'now')
+  if now < 0 or now > LATEST then
+    Check.must('now', 'a number from 0 to 1e11', word)
+  end
+  return now
 end
 
 local function run(keys, argv)

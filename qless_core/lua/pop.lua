@@ -3,8 +3,11 @@
 -- The most jids that one command of Redis is given; Lua cannot unpack many more than this.
 local CHUNK = 1000
 
--- The most entries without a job that one pop clears away.
+-- The most entries without a job to take that one pop passes over.
 local MOST_GHOSTS = 1000
+
+-- The most jobs of one reply: with as many the server does nothing else for a part of a second.
+local MOST_JOBS = 10000
 
 -- Scheduled jobs whose time has come go to work.
 local function promote(now, queue, room)
@@ -13,16 +16,18 @@ local function promote(now, queue, room)
   end
   local scheduled = Key.scheduled(queue)
   for _, jid in ipairs(call('zrangebyscore', scheduled, '-inf', now, 'limit', 0, room)) do
-    local known = call('hmget', Key.job(jid), 'jid', 'priority', 'state', 'queue')
+    local ok, known = pcall(call, 'hmget', Key.job(jid), 'jid', 'priority', 'state', 'queue')
     call('zrem', scheduled, jid)
-    if known[1] and not Queue.is_elsewhere(jid, known[3], known[4], scheduled) then
+    if not ok then
+      Queue.set_aside(queue, jid)
+    elseif known[1] and not Queue.is_elsewhere(jid, known[3], known[4], scheduled) then
       Queue.to_work(queue, jid, Check.finite(known[2]) or 0, now)
       call('hset', Key.job(jid), 'state', 'waiting')
     end
   end
 end
 
--- What several jobs share is written once: add(key, score, jid) collects, flush() writes.
+-- What several jobs share is written once, for all of them.
 local function zadd_many(key, score, jids)
   for from = 1, #jids, CHUNK do
     local args = {}
@@ -34,13 +39,53 @@ local function zadd_many(key, score, jids)
   end
 end
 
--- take(pop, jid, fields): gives one job to the worker. The reply is made of what was read and what is
--- written here: nothing is read twice.
-local function take(pop, jid, fields)
-  local now = pop.now
+-- The same for what leaves a set.
+local function zrem_many(key, jids)
+  for from = 1, #jids, CHUNK do
+    call('zrem', key, unpack(jids, from, math.min(from + CHUNK - 1, #jids)))
+  end
+end
+
+-- The fields of a job that can be had from the set that names it; nil for an entry without a job, and
+-- for one that the job left behind: it must not run twice.
+local function found_in(here, jid)
+  local fields = Job.fields(jid)
+  if fields and not Queue.is_elsewhere(jid, fields[Job.STATE], fields[Job.QUEUE], here) then
+    return fields
+  end
+  return nil
+end
+
+-- All that the reply of a job is made of; nil as found_in.
+local function read(here, jid)
+  local fields = found_in(here, jid)
+  return fields and {
+    jid = jid,
+    fields = fields,
+    items = History.read(jid, false),
+    tracked = call('zscore', Key.tracked, jid),
+    dependents = call('smembers', Key.dependents(jid)),
+    dependencies = call('smembers', Key.dependencies(jid)),
+  }
+end
+
+-- look(here, jid) -> true and the job, or true and nil as found_in; false for a job that cannot be taken
+-- as something else lies under a key of it. Nothing is written of any before all are read, so that one
+-- such job costs no other.
+local function look(here, jid)
+  local ok, job = pcall(read, here, jid)
+  if not ok and Job.is_whole(jid) then
+    error(job, 0) -- not for this job's sake
+  end
+  return ok, ok and job or nil
+end
+
+-- start(pop, job): tells one job that it runs. The reply is made of what was read and what is written
+-- here: nothing is read twice.
+local function start(pop, job)
+  local now, jid, fields, items = pop.now, job.jid, job.fields, job.items
   local legacy = fields[Job.HISTORY]
   local item = History.item(now, 'popped', pop.item)
-  local items = History.read(jid, false)
   if History.push(jid, legacy, item) then
     items[#items + 1] = item
   else
@@ -56,49 +101,58 @@ local function take(pop, jid, fields)
   if fields[Job.GRACE] then
     call('hdel', Key.job(jid), 'grace') -- was for a lock before
   end
-  local tracked = call('zscore', Key.tracked, jid)
-  if tracked then
+  if job.tracked then
     Events.job('popped', jid)
   end
   fields[Job.STATE], fields[Job.QUEUE] = 'running', pop.queue
   fields[Job.WORKER], fields[Job.EXPIRES] = pop.worker, pop.expires
-  pop.jids[#pop.jids + 1] = jid
-  pop.jobs[#pop.jobs + 1] = Job.json(fields, {
-    history = items,
-    tracked = tracked,
-    dependents = call('smembers', Key.dependents(jid)),
-    dependencies = call('smembers', Key.dependencies(jid)),
-  })
+  job.history = items
+  pop.jobs[#pop.jobs + 1] = Job.json(fields, job)
 end
 
--- The fields of a job that can be had from the set that names it; nil for an entry without a job, and
--- for one that the job left behind: it must not run twice.
-local function found_in(here, jid)
-  local fields = Job.fields(jid)
-  if fields and not Queue.is_elsewhere(jid, fields[Job.STATE], fields[Job.QUEUE], here) then
-    return fields
+-- take(pop, jobs): gives jobs that were read to the worker. The locks come first: whatever happens on
+-- the way, each job is in a set where it is found.
+local function take(pop, jobs)
+  local jids = {}
+  for i, job in ipairs(jobs) do
+    jids[i] = job.jid
   end
-  return nil
+  zadd_many(Key.worker_jobs(pop.worker), pop.expires, jids)
+  zadd_many(Key.locks(pop.queue), pop.expires, jids)
+  zrem_many(Key.work(pop.queue), jids)
+  for _, job in ipairs(jobs) do
+    start(pop, job)
+  end
 end
 
--- Takes up to `room` jobs out of the work set, passing over entries without a job.
+-- Takes up to `room` jobs out of the work set. Entries without a job go; jobs that cannot be taken go
+-- behind all others, and stay there.
 local function take_work(pop, room)
   local work = Key.work(pop.queue)
-  local ghosts = 0
-  while room > 0 and ghosts < MOST_GHOSTS do
-    local found = call('zpopmax', work, math.min(room, CHUNK))
+  local from, passed = 0, 0
+  while room > 0 and passed < MOST_GHOSTS do
+    local found = call('zrevrange', work, from, from + math.min(room, CHUNK) - 1, 'withscores')
     if #found == 0 then
       return
     end
+    local jobs, gone = {}, {}
     for i = 1, #found, 2 do
-      local fields = found_in(work, found[i])
-      if fields then
-        take(pop, found[i], fields)
-        room = room - 1
+      local jid = found[i]
+      local ok, job = look(work, jid)
+      if job then
+        jobs[#jobs + 1] = job
+      elseif ok then
+        gone[#gone + 1] = jid
+      elseif tonumber(found[i + 1]) == -math.huge then
+        from = from + 1
       else
-        ghosts = ghosts + 1
+        Queue.set_aside(pop.queue, jid)
       end
     end
+    zrem_many(work, gone)
+    take(pop, jobs)
+    room = room - #jobs
+    passed = passed + #found / 2 - #jobs
   end
 end
 
@@ -114,12 +168,12 @@ end
 
 -- pop queue worker count -> JSON list of the jobs that are now running with this worker.
 -- First those whose lock and grace ran out; then, for what is left of count, owed recurring and due
--- scheduled jobs go to work and all compete by score. A paused queue gives none and registers nobody.
+-- scheduled jobs go to work and all compete by score. At most MOST_JOBS. A paused queue gives none and registers nobody.
 -- Publishes: popped, stalled, failed for tracked jobs; lock_lost; failed.
 Commands['pop'] = function(now, arg)
   local queue = Check.name(arg[1], 'queue')
   local worker = Check.name(arg[2], 'worker')
-  local count = Check.count(arg[3], 'count')
+  local count = math.min(Check.count(arg[3], 'count'), MOST_JOBS)
   if call('sismember', Key.paused_queues, queue) == 1 then
     return '[]'
   end
@@ -138,14 +192,16 @@ Commands['pop'] = function(now, arg)
     expires = expires,
     time = Json.time(now),
     item = '{"worker":' .. encode(worker) .. '}',
-    jids = {},
     jobs = {},
     waits = {},
   }
+  local freed = {}
   for _, jid in ipairs(Expire.locks(now, queue, count)) do
-    take(pop, jid, Job.fields(jid))
+    local _, job = look(Key.locks(queue), jid)
+    freed[#freed + 1] = job
   end
-  local room = count - #pop.jids
+  take(pop, freed)
+  local room = count - #pop.jobs
   if room > 0 then
     if call('exists', Key.recur(queue), Key.scheduled(queue)) > 0 then
       Spawn.run(now, queue, room)
@@ -153,9 +209,7 @@ Commands['pop'] = function(now, arg)
     end
     take_work(pop, room)
   end
-  if #pop.jids > 0 then
-    zadd_many(Key.locks(queue), expires, pop.jids)
-    zadd_many(Key.worker_jobs(worker), expires, pop.jids)
+  if #pop.jobs > 0 then
     Stats.durations('wait', queue, now, pop.waits)
   end
   return Json.join(pop.jobs)
@@ -207,7 +261,8 @@ local function due(now, queue, room)
   local candidates = Spawn.plan(now, queue, room).children
   local scheduled = Key.scheduled(queue)
   for _, jid in ipairs(call('zrangebyscore', scheduled, '-inf', now, 'limit', 0, room)) do
-    local priority = Check.finite(call('hget', Key.job(jid), 'priority')) or 0
+    local ok, stored = pcall(call, 'hget', Key.job(jid), 'priority')
+    local priority = ok and Check.finite(stored) or 0
     candidates[#candidates + 1] = { jid = jid, score = Queue.score(priority, now), here = scheduled }
   end
   table.sort(candidates, competes_better)
@@ -232,6 +287,16 @@ local function waiting(queue, room)
   end
 end
 
+-- The JSON of a job that a pop would take out of a set. Of those in the set of locks only the ones that
+-- run are taken.
+local function shown(now, here, jid, state)
+  local ok, fields = pcall(found_in, here, jid)
+  if ok and fields and (fields[Job.STATE] == state or not state) and Job.is_whole(jid) then
+    return Job.shown(now, jid, fields)
+  end
+  return nil
+end
+
 -- Adds the next jobs to a list until it has `count`: what is due and what waits, the better first.
 local function add_next(jobs, now, queue, count)
   local room = count - #jobs
@@ -251,8 +316,7 @@ local function add_next(jobs, now, queue, count)
     if candidate.parent then
       job = unborn(queue, candidate)
     else
-      local fields = found_in(candidate.here, candidate.jid)
-      job = fields and Job.shown(now, candidate.jid, fields)
+      job = shown(now, candidate.here, candidate.jid)
     end
     if job then
       jobs[#jobs + 1] = job
@@ -266,17 +330,14 @@ end
 -- due is shown as the pop would have it, and children that are owed are shown without being made.
 Commands['peek'] = function(now, arg)
   local queue = Check.name(arg[1], 'queue')
-  local count = Check.count(arg[2], 'count')
+  local count = math.min(Check.count(arg[2], 'count'), MOST_JOBS)
   local jobs = {}
   if count == 0 then
     return '[]'
   end
   local locks = Key.locks(queue)
   for _, jid in ipairs(call('zrangebyscore', locks, '-inf', now, 'limit', 0, count)) do
-    local fields = found_in(locks, jid)
-    if fields and fields[Job.STATE] == 'running' then
-      jobs[#jobs + 1] = Job.shown(now, jid, fields)
-    end
+    jobs[#jobs + 1] = shown(now, locks, jid, 'running')
   end
   if #jobs < count then
     add_next(jobs, now, queue, count)

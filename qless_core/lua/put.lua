@@ -77,6 +77,15 @@ function Put.again(now, was, queue, forgets)
   })
 end
 
+-- Refuses a jid whose keys are, or would be, those of another job.
+local function refuse_taken(jid, exists)
+  local stem = not exists and Check.stem(jid)
+  if not Job.is_whole(jid) or (stem and call('exists', Key.job(stem)) == 1) then
+    Check.refuse('BAD_ARGUMENT', 'argument "jid" must be a name whose keys are no other job\'s, got "'
+      .. jid .. '"', 2)
+  end
+end
+
 local function put(now, arg, must_exist)
   local me = Check.text(arg[1], 'me')
   local queue = Check.name(arg[2], 'queue')
@@ -88,12 +97,13 @@ local function put(now, arg, must_exist)
   local priority = options.priority and Check.number(options.priority, 'priority')
   local retries = options.retries and Check.whole(options.retries, 'retries')
   local tags = options.tags and Tags.distinct(Check.strings(options.tags, 'tags'))
-  local depends = options.depends and Check.strings(options.depends, 'depends') or {}
+  local depends = options.depends and Check.jids(options.depends, 'depends') or {}
 
   local was = Put.known(jid)
   if must_exist and not was.jid then
     Check.missing(jid)
   end
+  refuse_taken(jid, was.jid)
   if #depends > 0 then
     Dependencies.refuse_ring(jid, depends)
   end

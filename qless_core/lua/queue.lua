@@ -36,6 +36,14 @@ function Queue.enter(now, queue, jid, priority, delay, waits)
   return 'waiting'
 end
 
+-- Queue.set_aside(queue, jid): a job that cannot be taken, as something else lies under a key of it,
+-- waits behind all others until that is mended.
+function Queue.set_aside(queue, jid)
+  call('zrem', Key.locks(queue), jid)
+  call('zrem', Key.scheduled(queue), jid)
+  call('zadd', Key.work(queue), '-inf', jid)
+end
+
 -- The set that holds the jobs of each state.
 local SETS = {
   waiting = Key.work,

@@ -4,12 +4,23 @@
 -- How many entries that cannot run are passed over in one go.
 local MOST_BROKEN = 100
 
+-- The most children that one call makes; the next one goes on.
+local MOST_CHILDREN = 1000
+
+-- The highest number of a child; more digits than these its name would not tell.
+local HIGHEST = 1e13
+
+-- No run was due before this; what says so was never a moment.
+local EARLIEST = -1e11
+
 -- The number of the next child, after `count`: skips those whose data still exists, so that none is
 -- overwritten, however the count came to start again. Doubling steps, then halving ones: as quick
--- over a hundred thousand children as over ten.
+-- over a hundred thousand children as over ten. nil when it would be beyond all bounds.
 local function next_number(jid, count)
   local function taken(n)
-    return call('exists', Key.job(jid .. '-' .. Json.number(n))) == 1
+    local child = jid .. '-' .. Json.number(n)
+    return call('exists', Key.job(child), Key.history(child), Key.dependencies(child),
+      Key.dependents(child)) > 0
   end
   if not taken(count + 1) then
     return count + 1
@@ -18,6 +29,9 @@ local function next_number(jid, count)
   while taken(low + step) do
     low = low + step
     step = step * 2
+    if low + step > HIGHEST then
+      return nil
+    end
   end
   local high = low + step
   while high - low > 1 do
@@ -34,6 +48,9 @@ end
 -- When it is due, as a list from `score` on, at most `room` of them; and the run after those.
 -- With whole seconds as interval, runs fall on whole seconds.
 local function runs(now, score, interval, backlog, room)
+  if score < EARLIEST then
+    score = now
+  end
   if interval % 1 == 0 then
     score = floor(score)
   end
@@ -58,9 +75,11 @@ end
 -- plan_one(plan, now, queue, jid, score, room): adds the children of one recurring job.
 -- Answers how many, or nil when it cannot run.
 local function plan_one(plan, now, queue, jid, score, room)
-  local known = call('hmget', Key.recurring(jid), 'jid', 'klass', 'data', 'priority', 'tags',
-    'retries', 'interval', 'backlog', 'count')
-  if not known[1] then
+  local ok, known = pcall(call, 'hmget', Key.recurring(jid), 'jid', 'klass', 'data', 'priority',
+    'tags', 'retries', 'interval', 'backlog', 'count')
+  if not ok then
+    return nil
+  elseif not known[1] then
     plan.gone[#plan.gone + 1] = jid
     return nil
   end
@@ -70,9 +89,18 @@ local function plan_one(plan, now, queue, jid, score, room)
   end
   local due, next_run = runs(now, score, interval, Check.finite(known[8]) or 0, room)
   local count = floor(Check.finite(known[9]) or 0)
+  if count < 0 or count > HIGHEST then
+    count = 0
+  end
   local tags = Tags.stored(known[5])
+  local made = 0
   for _, when in ipairs(due) do
-    count = next_number(jid, count)
+    local number = next_number(jid, count)
+    if not number then
+      break
+    end
+    count = number
+    made = made + 1
     local priority = Check.finite(known[4]) or 0
     plan.children[#plan.children + 1] = {
       jid = jid .. '-' .. Json.number(count),
@@ -87,14 +115,16 @@ local function plan_one(plan, now, queue, jid, score, room)
     }
   end
   plan.moved[#plan.moved + 1] = { jid = jid, count = count, next_run = next_run }
-  return #due
+  return made
 end
 
--- Spawn.plan(now, queue, room) -> {children, moved, gone}: at most `room` children. Reads only.
+-- Spawn.plan(now, queue, room) -> {children, moved, gone}: at most `room` children, and no more
+-- than MOST_CHILDREN. Reads only.
 function Spawn.plan(now, queue, room)
   local plan = { children = {}, moved = {}, gone = {} }
   local broken = 0
-  while room > 0 and broken < MOST_BROKEN do
+  room = math.min(room, MOST_CHILDREN)
+  while room > 0 and broken < MOST_BROKEN and #plan.moved < MOST_CHILDREN do
     local found = call('zrangebyscore', Key.recur(queue), '-inf', now, 'withscores',
       'limit', #plan.moved + broken, room)
     if #found == 0 then

@@ -4,6 +4,9 @@ local function is_blank(tag)
   return not string.find(tag, '%S')
 end
 
+-- The most tags that a call may leave on a job.
+local MOST = 1000
+
 -- append(tags, more, from) -> tags, with those of `more` from there on that are neither blank nor
 -- there already.
 local function append(tags, more, from)
@@ -36,9 +39,18 @@ function Tags.stored(text)
   return tags
 end
 
--- Tags.distinct(strings) -> those that can be tags, once each; blanks are none.
+-- Refuses too many tags, two callers up.
+local function few(tags)
+  if #tags > MOST then
+    Check.refuse('BAD_ARGUMENT', 'tags must be at most ' .. MOST .. ', got ' .. #tags, 2)
+  end
+  return tags
+end
+
+-- Tags.distinct(strings) -> those that can be tags, once each; blanks are none. Refuses too many.
 function Tags.distinct(strings)
-  return append({}, strings, 1)
+  local tags = few(append({}, strings, 1))
+  return tags
 end
 
 -- Tags.index(now, jid, tags): one use more of each.
@@ -92,9 +104,10 @@ function Tags.replace(now, jid, old, new)
   end
 end
 
--- Tags.merged(text, arg) -> a stored list with the tags from arg[2] on.
+-- Tags.merged(text, arg) -> a stored list with the tags from arg[2] on. Refuses too many.
 function Tags.merged(text, arg)
-  return append(Tags.stored(text), arg, 2)
+  local tags = few(append(Tags.stored(text), arg, 2))
+  return tags
 end
 
 -- Tags.without(text, arg) -> a stored list without the tags from arg[2] on.
