@@ -46,63 +46,73 @@ function Failures.exhausted(queue)
   return 'failed-retries-' .. queue, 'Job exhausted retries in queue "' .. queue .. '"'
 end
 
--- Takes many jids out of a group in one pass from its head, as deep as they lie and no deeper.
-local function sift(key, unwanted, number)
-  local kept = {}
-  local depth = 0
-  while number > 0 do
-    local jids = call('lrange', key, depth, depth + 499)
-    if #jids == 0 then
-      break
-    end
-    for i, jid in ipairs(jids) do
-      if unwanted[jid] then
-        number = number - 1
-      else
-        kept[#kept + 1] = jid
-      end
-      depth = depth + 1
-      if number == 0 then
-        break
-      end
+-- How many jids of one call are looked for one by one; for the others there is one pass.
+local MANY = 8
+
+-- How far beside a jid that was found the others of the call are expected.
+local NEAR = 250
+
+-- Puts '', which is no jid, in the place of those jids of a part of the list that the set `unwanted` has,
+-- and takes them off that set. Answers how many, and how long the part is.
+local function blank(key, unwanted, first, last)
+  local number = 0
+  local jids = call('lrange', key, first, last)
+  for i, jid in ipairs(jids) do
+    if unwanted[jid] then
+      unwanted[jid] = nil
+      call('lset', key, first + i - 1, '')
+      number = number + 1
     end
   end
-  call('ltrim', key, depth, -1)
-  for i = #kept, 1, -500 do
-    local back = {}
-    for j = i, math.max(i - 499, 1), -1 do
-      back[#back + 1] = kept[j]
+  return number, #jids
+end
+
+-- Takes jids out of the middle of a group: blanked where they are, then the blanks removed. So what stays
+-- is not written again, and Redis itself passes over it. `jids` is a list, `unwanted` the same as a set.
+local function sift(key, jids, unwanted)
+  local blanks, looks = 0, 0
+  for i = #jids, 1, -1 do
+    if looks == MANY then
+      break
+    elseif unwanted[jids[i]] then
+      looks = looks + 1
+      local at = call('lpos', key, jids[i], 'rank', -1)
+      if at then
+        blanks = blanks + blank(key, unwanted, math.max(at - NEAR, 0), at + NEAR)
+      end
+      unwanted[jids[i]] = nil
     end
-    call('lpush', key, unpack(back))
+  end
+  local depth = 0
+  while next(unwanted) do
+    local number, length = blank(key, unwanted, depth, depth + 499)
+    if length == 0 then
+      break
+    end
+    blanks = blanks + number
+    depth = depth + length
+  end
+  if blanks > 0 then
+    call('lrem', key, depth > 0 and blanks or -blanks, '')
   end
 end
 
--- From this many jids in the middle of a group on, one pass is cheaper than looking for each.
-local MANY = 8
-
 -- Failures.remove(group, jids): out of the group's list. Those at its ends, where pages and bulk
--- work begin, cost nothing; those in the middle are looked for, many of them in one pass.
+-- work begin, cost nothing; those in the middle are looked for.
 function Failures.remove(group, jids)
   local key = Key.failed(group)
-  local middle = {}
-  local number = 0
+  local middle, unwanted = {}, {}
   for _, jid in ipairs(jids) do
     if call('lindex', key, 0) == jid then
       call('lpop', key)
     elseif call('lindex', key, -1) == jid then
       call('rpop', key)
-    elseif not middle[jid] then
-      middle[jid] = true
-      number = number + 1
+    elseif not unwanted[jid] then
+      unwanted[jid] = true
+      middle[#middle + 1] = jid
     end
   end
-  if number > MANY then
-    sift(key, middle, number)
-  else
-    for jid in pairs(middle) do
-      call('lrem', key, 1, jid)
-    end
-  end
+  sift(key, middle, unwanted)
   if call('exists', key) == 0 then
     call('srem', Key.failures, group)
   end
