@@ -1,7 +1,7 @@
-"""Numbers become SVG geometry: state bars, sparklines, histograms, timelines. Pure.
+"""Numbers become SVG geometry: state bars, histograms, timelines. Pure.
 
-Across, all but sparklines speak in percent of the drawing's width (0..100), so that a chart fits
-any column while its words keep their size; down, and in sparklines, in pixels.
+Across they speak in percent of the drawing's width (0..100), so that a chart fits any column while
+its words keep their size; down in pixels.
 """
 
 from __future__ import annotations
@@ -84,38 +84,6 @@ class Column:
     width: float
     height: float
     value: float = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Sparkline:
-    """A row of small bars in pixels; ``label`` says first, highest and last in words."""
-
-    width: int
-    height: int
-    columns: tuple[Column, ...]
-    label: str
-
-
-def sparkline(values: Sequence[float], *, width: int = 80, height: int = 20) -> Sparkline:
-    """Return the bars of a short series, the oldest first; zero is a hairline, not nothing."""
-    if not values:
-        return Sparkline(width, height, (), "no values")
-    step = width / len(values)
-    highest = max(values)
-    columns = []
-    for index, value in enumerate(values):
-        tall = max(1.0, height * value / highest) if highest > 0 and value > 0 else 1.0
-        gap = 1 if step > 2 else 0  # noqa: PLR2004  # below 2 px a gap would eat the bar
-        columns.append(
-            Column(round(index * step, 2), round(height - tall, 2), round(step - gap, 2),
-                   round(tall, 2), value)
-        )  # fmt: skip
-    return Sparkline(width, height, tuple(columns), _said(values))
-
-
-def _said(values: Sequence[float]) -> str:
-    first, last = values[0], values[-1]
-    return f"from {first:,g} to {last:,g}, at most {max(values):,g}"
 
 
 @dataclass(frozen=True, slots=True)

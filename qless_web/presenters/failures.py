@@ -5,45 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from qless_web.formatting import head, tilde
+from qless_web.formatting import tilde
 from qless_web.presenters import jobs, named, paging
 from qless_web.presenters.page import Action, Crumb, EmptyState, Link, Page, Pager, pager
+from qless_web.presenters.tables import group_actions, group_rows
 
 if TYPE_CHECKING:
     from qless_core.reads import JobRow as Snapshot
     from qless_core.reads import Listing
     from qless_core.reads.failures import FailureGroup
-    from qless_web.presenters.rows import JobRow
-
-#: Characters of the newest message that a row shows.
-_MESSAGE = 180
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupRow:
-    """One group of failures.
-
-    Attributes:
-        name: whole; `shown` is what fits a row and tells it from the others.
-        share: of all failed jobs, in 0..1.
-        message: the line of the newest failure that says most.
-        newest: where the newest job is.
-        last: when it failed, epoch seconds.
-
-    """
-
-    name: str
-    shown: str
-    link: Link
-    count: int
-    share: float
-    message: str
-    klass: str
-    queue: str
-    queue_link: Link | None
-    newest: Link | None
-    last: float | None
-    actions: tuple[Action, ...]
+    from qless_web.presenters.rows import GroupRow, JobRow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,51 +44,16 @@ class FailuresPage(Page):
 def failures_page(found: Listing[FailureGroup], failed: int, number: int) -> FailuresPage:
     """Return page `number` of the groups; `failed` is the number of failed jobs in all of them."""
     pages = pager(Link("failures.index"), number=number, total=found.total)
-    shown = named.distinct(group.name for group in found.rows)
     return FailuresPage(
         title="Failures",
         nav="failures",
         topics=("failures",),
-        rows=tuple(_group_row(group, shown[group.name], failed) for group in found.rows),
+        rows=group_rows(found.rows, failed),
         pages=pages,
         failed=failed,
         groups=found.total,
-        actions=(_UNFAIL_ALL,) if found.total else (),
+        actions=(_RETRY_ALL,) if found.total else (),
         empty=paging.beyond(pages, number) or (None if found.total else _NONE),
-    )
-
-
-def _group_row(group: FailureGroup, shown: str, failed: int) -> GroupRow:
-    return GroupRow(
-        name=group.name,
-        shown=shown,
-        link=jobs.group_link(group.name),
-        count=group.count,
-        # Counted a moment apart, so that the part may exceed the whole.
-        share=group.count / max(failed, group.count),
-        message=head(group.newest_message, _MESSAGE),
-        klass=group.newest_klass,
-        queue=group.newest_queue,
-        queue_link=jobs.queue_link(group.newest_queue) if group.newest_queue else None,
-        newest=jobs.job_link(group.newest_jid) if group.newest_jid else None,
-        last=group.last_seen,
-        actions=group_actions(group.name),
-    )
-
-
-def group_actions(group: str) -> tuple[Action, ...]:
-    """Return what can be done to all jobs of a group."""
-    values = {"group": group}
-    return (
-        Action(text="Retry", link=Link("act.retry_group", values), icon="retry", asks=True),
-        Action(text="Move", link=Link("act.move_group", values), icon="move", asks=True),
-        Action(
-            text="Cancel",
-            link=Link("act.cancel_group", values),
-            icon="cancel",
-            asks=True,
-            danger=True,
-        ),
     )
 
 
@@ -178,7 +114,7 @@ def group_page(group: str, found: Listing[Snapshot], failed: int, number: int) -
     )
 
 
-_UNFAIL_ALL = Action(text="Unfail all", link=Link("act.unfail_all"), icon="retry", asks=True)
+_RETRY_ALL = Action(text="Retry all", link=Link("act.unfail_all"), icon="retry", asks=True)
 
 _NONE = EmptyState(
     kind="nothing-wrong",

@@ -9,10 +9,10 @@ from qless_web.formatting import count, head
 from qless_web.presenters import jobs
 from qless_web.presenters.charts import Bars, state_bar
 from qless_web.presenters.page import Action, EmptyState, Link, Page
-from qless_web.presenters.rows import GroupRow, QueueRow
 from qless_web.presenters.tables import (
     QUEUE_STATES,
     WorkerRow,
+    group_rows,
     pause_action,
     queue_rows,
     worker_rows,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from qless_core.reads.lists import TrackedStates
     from qless_core.reads.overview import Overview
     from qless_core.reads.queues import QueueSummary
+    from qless_web.presenters.rows import GroupRow, QueueRow
 
 #: Queues that the overview lists; where there are more, those with the most jobs.
 QUEUES = 25
@@ -160,7 +161,7 @@ def overview_page(found: Overview, around: FrameCounts) -> OverviewPage:
         queues_total=found.queues.total,
         queues_empty=None if found.queues.total else _BEGIN,
         states=QUEUE_STATES,
-        groups=tuple(_group_row(group, around.failed) for group in found.groups.rows[:GROUPS]),
+        groups=group_rows(found.groups.rows[:GROUPS], around.failed),
         groups_total=found.groups.total,
         failed_total=around.failed,
         newest=_newest(found.groups.rows),
@@ -264,29 +265,6 @@ def _figures(found: Overview, around: FrameCounts) -> tuple[Figure, ...]:
 def _shown(queues: Sequence[QueueSummary]) -> list[QueueSummary]:
     busiest = sorted(queues, key=lambda each: (-each.total, -each.failures_today, each.name))
     return sorted(busiest[:QUEUES], key=lambda each: each.name)
-
-
-def _group_row(group: FailureGroup, failed: int) -> GroupRow:
-    values = {"group": group.name}
-    return GroupRow(
-        name=group.name,
-        link=jobs.group_link(group.name),
-        count=group.count,
-        share=min(1.0, group.count / failed) if failed else 0.0,
-        last=group.last_seen,
-        message=head(group.newest_message, _MESSAGE),
-        actions=(
-            Action(text="Retry all", link=Link("act.retry_group", values), icon="retry", asks=True),
-            Action(text="Move all", link=Link("act.move_group", values), icon="move", asks=True),
-            Action(
-                text="Cancel all",
-                link=Link("act.cancel_group", values),
-                icon="cancel",
-                asks=True,
-                danger=True,
-            ),
-        ),
-    )
 
 
 def _newest(groups: Sequence[FailureGroup]) -> tuple[NewestFailure, ...]:

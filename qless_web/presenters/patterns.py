@@ -195,25 +195,26 @@ def _queues(now: float) -> tuple[QueueRow, ...]:
 
 def _groups(now: float) -> tuple[GroupRow, ...]:
     rows = (
-        ("billing-ConnectionError", 4_812, -2, "pay-3.example:443 did not answer in 10 s",
-         (0, 0, 1, 2, 3, 5, 9, 14, 22, 30, 41, 61)),
-        ("failed-retries", 31, -4_000, "job exhausted its retries",
-         (1, 3, 2, 0, 4, 1, 0, 0, 2, 1, 0, 3)),
-        ("mail-UnicodeDecodeError", 2, -190_000, "'utf-8' codec can't decode byte 0xff", (0,) * 12),
-    )  # fmt: skip
+        ("billing-ConnectionError", 4_812, -2, "pay-3.example:443 did not answer in 10 s"),
+        ("failed-retries", 31, -4_000, "job exhausted its retries"),
+        ("mail-UnicodeDecodeError", 2, -190_000, "'utf-8' codec can't decode byte 0xff"),
+    )
     total = sum(row[1] for row in rows)
     return tuple(
         GroupRow(
             name=name,
+            shown=name,
             link=_HERE,
             count=count,
             share=count / total,
             last=now + last,
             message=message,
-            trend=charts.sparkline(trend),
+            klass="shop.Charge",
+            queue=name.partition("-")[0],
+            queue_link=_HERE,
             actions=_actions()[:2],
         )
-        for name, count, last, message, trend in rows
+        for name, count, last, message in rows
     )
 
 

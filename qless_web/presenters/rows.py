@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qless_web.presenters.charts import Bars, Sparkline
+    from qless_web.presenters.charts import Bars
     from qless_web.presenters.page import Action, Link
 
 
@@ -63,20 +63,26 @@ class QueueRow:
     paused: bool = False
     oldest: float | None = None
     bar: Bars | None = None
-    trend: Sparkline | None = None
-    note: str = ""
     actions: tuple[Action, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRow:
-    """One group of failures: how many, its share of all in 0..1, when the last one came."""
+    """One group of failures.
+
+    ``name`` is whole, ``shown`` is what fits a row and tells it from the others. ``share`` is its
+    part of all failed jobs, in 0..1. ``message`` is the line of the newest failure that says most;
+    ``klass`` and ``queue`` are those of the newest too, and ``last`` is when it failed.
+    """
 
     name: str
+    shown: str
     link: Link
     count: int
     share: float
-    last: float | None = None
     message: str = ""
-    trend: Sparkline | None = None
+    klass: str = ""
+    queue: str = ""
+    queue_link: Link | None = None
+    last: float | None = None
     actions: tuple[Action, ...] = ()

@@ -1,23 +1,29 @@
-"""Queues and workers as rows: on their own pages and on the overview."""
+"""Queues, groups of failures and workers as rows: on their own pages and on the overview."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from qless_web.formatting import head
+from qless_web.presenters import named
 from qless_web.presenters.charts import state_bar
-from qless_web.presenters.jobs import queue_link, worker_link
+from qless_web.presenters.jobs import group_link, queue_link, worker_link
 from qless_web.presenters.page import Action, Link
-from qless_web.presenters.rows import QueueRow
+from qless_web.presenters.rows import GroupRow, QueueRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from qless_core.reads.failures import FailureGroup
     from qless_core.reads.queues import QueueSummary
     from qless_core.reads.workers import WorkerSummary
 
 #: The states of jobs in a queue, in the order of its tabs; the bar of a queue shows these.
 QUEUE_STATES = ("waiting", "running", "stalled", "scheduled", "depends")
+
+#: Characters of the newest message that the row of a group shows.
+_MESSAGE = 180
 
 #: Queues of a worker that a row names; the rest is a number.
 _NAMED_QUEUES = 3
@@ -60,6 +66,45 @@ def pause_action(name: str, *, paused: bool) -> Action:
             text="Unpause", link=Link("act.unpause_queue", {"queue": name}), icon="unpause"
         )
     return Action(text="Pause", link=Link("act.pause_queue", {"queue": name}), icon="pause")
+
+
+def group_rows(groups: Sequence[FailureGroup], failed: int) -> tuple[GroupRow, ...]:
+    """Return the rows of groups; `failed` is the number of failed jobs in all groups."""
+    shown = named.distinct(group.name for group in groups)
+    return tuple(_group_row(group, shown[group.name], failed) for group in groups)
+
+
+def _group_row(group: FailureGroup, shown: str, failed: int) -> GroupRow:
+    return GroupRow(
+        name=group.name,
+        shown=shown,
+        link=group_link(group.name),
+        count=group.count,
+        # Counted a moment apart, so that the part may exceed the whole.
+        share=group.count / max(failed, group.count),
+        message=head(group.newest_message, _MESSAGE),
+        klass=group.newest_klass,
+        queue=group.newest_queue,
+        queue_link=queue_link(group.newest_queue) if group.newest_queue else None,
+        last=group.last_seen,
+        actions=group_actions(group.name),
+    )
+
+
+def group_actions(group: str) -> tuple[Action, ...]:
+    """Return what can be done to all jobs of a group."""
+    values = {"group": group}
+    return (
+        Action(text="Retry", link=Link("act.retry_group", values), icon="retry", asks=True),
+        Action(text="Move", link=Link("act.move_group", values), icon="move", asks=True),
+        Action(
+            text="Cancel",
+            link=Link("act.cancel_group", values),
+            icon="cancel",
+            asks=True,
+            danger=True,
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

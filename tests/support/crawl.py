@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
+import re
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import parse_qsl, urldefrag, urljoin, urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,13 +47,37 @@ def _addresses(html: str) -> list[tuple[str, str, str]]:
     return parser.found
 
 
-def crawl(web: Client, start: str, *, most: int = 400) -> Iterator[Seen]:
-    """Ask for every page that can be reached by links alone, breadth first, each once."""
+def shape(path: str) -> str:
+    """Tell what kind of address it is: which names it has does not matter, unless they are odd.
+
+    >>> shape("/jobs/9f3c/cancel"), shape("/jobs/a~2Fb?live=0"), shape("/queues?sort=name")
+    ('/jobs/*/cancel', '/jobs/a~2Fb?live', '/queues?sort')
+    """
+    parts = urlsplit(path)
+    keys = "&".join(sorted(key for key, _ in parse_qsl(parts.query)))
+    plain = re.sub(r"/(jobs|queues|failed|tag|workers)/[^/~]+(?=/|$)", r"/\1/*", parts.path)
+    return plain + (f"?{keys}" if keys else "")
+
+
+def crawl(web: Client, start: str, *, alike: int = 12) -> Iterator[Seen]:
+    """Ask for every kind of page that can be reached by links alone, breadth first.
+
+    Args:
+        web: who asks.
+        start: where to begin.
+        alike: how many addresses of one shape to ask for; of those that differ by their query, a
+            quarter.
+
+    """
     waiting = deque([(start, "")])
     known = {start}
-    while waiting and most:
+    asked: Counter[str] = Counter()
+    while waiting:
         path, found_on = waiting.popleft()
-        most -= 1
+        kind = shape(path)
+        asked[kind] += 1
+        if asked[kind] > (alike / 4 if "?" in kind else alike):
+            continue
         response: TestResponse = web.get(path)
         body = response.get_data(as_text=True) if "text/html" in response.content_type else ""
         seen = Seen(path, response.status_code, found_on, body, _addresses(body))

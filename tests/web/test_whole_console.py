@@ -41,7 +41,7 @@ def plant(client):
         queue = client.queues[name]
         queue.put(name, {name: name}, jid=name, tags=[name])
         queue.put("Fails", {}, jid=f"{name}-failed", tags=[name])
-        queue.recur("Again", {}, interval=3600, jid=f"{name}-again")
+        queue.recur("Again", {}, interval=3600, jid=f"{name}-again", tags=[name])
         client.track(name)
         for job in queue.pop(2):
             if job.jid.endswith("-failed"):
@@ -170,6 +170,26 @@ def test_every_html_id_stands_once_on_its_page(visit):
         assert [each for each in set(ids) if ids.count(each) > 1] == [], page.path
 
 
+@pytest.mark.parametrize("prefix", [""], indirect=True)
+def test_every_column_of_every_table_has_something_to_show(visit):
+    shown = {}
+    for page in visit.seen:
+        for table in parse(page.body).all("table"):
+            heads = [each.text for each in table.one("thead") if each.tag in {"th", "td"}]
+            for row in table.rows:
+                for head, cell in zip(heads, row.all("td"), strict=True):
+                    column = table.one("caption").text, head
+                    shown[column] = shown.get(column, False) or says_something(cell)
+
+    assert len(shown) > 50
+    assert sorted(column for column, said in shown.items() if not said) == []
+
+
+def says_something(cell):
+    drawn = cell.all("svg") or cell.all("input")
+    return bool(drawn or cell.text not in {"", "\N{EN DASH}"})
+
+
 def test_a_user_who_may_only_read_sees_everything(shop):
     shop.redis.execute_command(
         "ACL", "SETUSER", "console", "on", ">secret", "~ql:*", "&ql:*",
@@ -179,7 +199,7 @@ def test_a_user_who_may_only_read_sees_everything(shop):
     web = browser_for(create_app(reader), "")
     before = everything(shop.redis)
     try:
-        seen = list(crawl(web, "/"))
+        seen = list(crawl(web, "/", alike=4))
         refused = web.post("/queues/mail/pause", headers={"Sec-Fetch-Site": "same-origin"})
         ready = web.get("/readyz")
     finally:

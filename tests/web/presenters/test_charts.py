@@ -34,29 +34,6 @@ def test_states_without_jobs_are_left_out():
     assert charts.state_bar([("waiting", 0), ("running", 0)]) == charts.Bars((), "no jobs")
 
 
-def test_the_highest_value_of_a_sparkline_fills_it_and_zero_is_a_hairline():
-    spark = charts.sparkline([0, 5, 10], width=30, height=20)
-
-    assert [bar.height for bar in spark.columns] == [1, 10, 20]
-    assert [bar.y for bar in spark.columns] == [19, 10, 0]
-    assert spark.label == "from 0 to 10, at most 10"
-
-
-@pytest.mark.parametrize("values", [[0], [0.0] * 60, [1e300, 1], [3] * 500])
-def test_a_sparkline_stays_inside_its_box(values):
-    spark = charts.sparkline(values)
-
-    for bar in spark.columns:
-        assert bar.x >= 0
-        assert bar.x + bar.width <= 80.01
-        assert bar.y >= 0
-        assert bar.y + bar.height <= 20.01
-
-
-def test_no_values_make_an_empty_sparkline():
-    assert charts.sparkline([]).columns == ()
-
-
 def test_bins_are_added_up_between_the_edges_that_hold_them():
     bins = [charts.Bin(at, at + 1, 1) for at in range(60)]
 
