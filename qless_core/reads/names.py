@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from qless_core.reads.plan import Call, Read, Scope, call, read
+from qless_core.reads.beginnings import beginning
+from qless_core.reads.plan import Call, Read, Scope, call, read, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,14 +95,23 @@ class Similar:
     groups: tuple[str, ...] = ()
     workers: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    #: Jobs whose jid begins with the word, each with its class.
+    jobs: tuple[tuple[str, str], ...] = ()
 
 
 @read
 def similar(scope: Scope, word: str) -> Read[Similar]:
-    """Find queues, groups, workers and tags whose name contains a word."""
+    """Find queues, groups, workers and tags whose name contains a word, and jobs that begin so."""
+    # A list shortens a jid so, and it is copied with the mark.
+    jid = word.removesuffix("…")
+    found, jobs = yield from together([_named(scope), beginning(jid)(scope)])
+    queues, groups, workers, tags = (_containing(word, names or ()) for names in found)
+    return Similar(queues, groups, workers, tags, jobs)
+
+
+def _named(scope: Scope) -> Read[list[Any]]:
     keys = scope.keys
-    found = yield [_queues(keys), _groups(keys), _workers(keys), _tags(keys)]
-    return Similar(*(_containing(word, names or ()) for names in found))
+    return (yield [_queues(keys), _groups(keys), _workers(keys), _tags(keys)])
 
 
 def _containing(word: str, names: list[str] | set[str] | tuple[()]) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ class SearchPage(Page):
     Attributes:
         query: the word.
         exact: what it names.
-        similar: what has it in its name, by kind.
+        similar: what resembles it, each kind under its heading.
         empty: what to show where nothing was found.
 
     """
@@ -86,6 +86,10 @@ def search_page(query: str, exact: tuple[Hit, ...], alike: Similar) -> SearchPag
     )
 
 
+def _job(jid: str, klass: str) -> Hit:
+    return Hit(kind=klass, name=jid, shown=named.short(jid), link=jobs.job_link(jid))
+
+
 def _similar(alike: Similar, known: set[tuple[str, str]]) -> Iterable[tuple[str, tuple[Hit, ...]]]:
     for title, kind, names in (
         ("Queues", "queue", alike.queues),
@@ -95,7 +99,17 @@ def _similar(alike: Similar, known: set[tuple[str, str]]) -> Iterable[tuple[str,
     ):
         found = tuple(_hit(kind, name) for name in names if (kind, name) not in known)
         if found:
-            yield title, found
+            yield f"{title} with this in their name", found
+    jids = tuple(_job(jid, klass) for jid, klass in alike.jobs if ("job", jid) not in known)
+    if jids:
+        yield "Jobs whose jid begins with this", jids
+
+
+#: What is found of jobs.
+_JIDS = (
+    "A whole jid always finds its job; the beginning of one finds it while the job is near the "
+    "head of a list. Classes are not looked for: open the queue or the failure group."
+)
 
 
 def _empty(query: str) -> EmptyState:
@@ -103,14 +117,11 @@ def _empty(query: str) -> EmptyState:
         return EmptyState(
             kind="nothing-yet",
             title="What do you look for?",
-            text="A jid, a queue, a failure group, a worker or a tag leads straight to its page; "
-            "a part of the name lists what has it.",
+            text=f"A jid, a queue, a failure group, a worker or a tag leads straight to its page; "
+            f"a part of the name lists what has it. {_JIDS}",
         )
-    text = "A jid must be whole; copy it from a job's page or from a log."
-    if query.rstrip().endswith("…"):
-        text = "This is a shortened jid: it must be whole. Copy it from the title of its link."
     return EmptyState(
         kind="no-match",
         title=f"Nothing is called {named.short(query)}",
-        text=f"{text} Jobs that completed long ago or were cancelled are no longer there.",
+        text=f"{_JIDS} Jobs that completed long ago or were cancelled are no longer there.",
     )

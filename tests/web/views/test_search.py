@@ -57,9 +57,36 @@ def test_a_word_that_nothing_has_says_so(see):
     assert "Nothing is called nonsense" in see("/search?q=nonsense").text
 
 
-@pytest.mark.usefixtures("found")
-def test_a_shortened_jid_is_explained(see):
-    assert "shortened jid" in see("/search?q=9f3c21aa%E2%80%A6").text
+@pytest.mark.parametrize("state", ["waiting", "running", "scheduled", "depends", "failed",
+                                   "complete", "tracked"])  # fmt: skip
+@pytest.mark.parametrize("mark", ["", "%E2%80%A6"])
+def test_the_beginning_of_a_jid_as_lists_show_it_finds_its_job(state, mark, client, see):
+    jid = "9f3c21aa0b3c4d5e8f90123456789abc"
+    queue = client.queues["mail"]
+    queue.put("Other", {}, jid="other", delay=60)
+    options = {"scheduled": {"delay": 60}, "depends": {"depends": ["other"]}}.get(state, {})
+    queue.put("Letter", {}, jid=jid, **options)
+    if state in {"running", "failed", "complete"}:
+        job = queue.pop()
+        if state == "failed":
+            job.fail("group", "message")
+        elif state == "complete":
+            job.complete()
+    if state == "tracked":
+        client.redis.delete("ql:q:mail-work")
+        client.track(jid)
+
+    page = see(f"/search?q=9f3c21aa{mark}")
+
+    assert page.one("ul", class_="hits").links == [f"/jobs/{jid}"]
+    assert "Letter" in page.one("ul", class_="hits").text
+
+
+def test_a_jid_is_not_found_by_too_little_or_by_its_middle(client, see):
+    client.queues["mail"].put("Letter", {}, jid="9f3c21aa0b3c")
+
+    for word in ("9f3", "3c21"):
+        assert "the beginning of one finds it" in see(f"/search?q={word}").text
 
 
 def test_no_word_asks_for_one(see):
