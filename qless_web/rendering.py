@@ -22,7 +22,7 @@ from werkzeug.routing import BaseConverter
 
 from qless_web import formatting, htmx
 from qless_web.console import current
-from qless_web.presenters.frame import frame
+from qless_web.presenters.frame import frame, shell
 from qless_web.presenters.page import Flash, Tone
 
 if TYPE_CHECKING:
@@ -69,7 +69,15 @@ def render_without_redis(page: Page, status: int) -> Response:
 def _answer(page: Page, counts: FrameCounts | None, refusal: str, status: int) -> Response:
     whole = not htmx.is_partial()
     flash = _read_flash() if whole else ()
-    around = frame(current().settings, counts, here=_here(), refusal=refusal, flash=flash)
+    client = current().client
+    around = frame(
+        current().settings,
+        counts,
+        here=_here(),
+        refusal=refusal,
+        flash=flash,
+        shell=shell(client.safe_url, client.namespace),
+    )
     html = render_template(
         page.template, page=page, frame=around, layout="base.html" if whole else "partial.html"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from qless_web.settings import Settings
 
 Tone = Literal["neutral", "green", "amber", "red", "blue", "violet"]
+
+#: What the command takes where nobody says otherwise.
+NAMESPACE = "ql:"
 
 _TONES: dict[str, Tone] = {"grey": "neutral"}
 
@@ -31,6 +35,7 @@ def frame(
     here: str,
     refusal: str,
     flash: tuple[Flash, ...] = (),
+    shell: str = "qless",
 ) -> Frame:
     """Make the frame. Without counts, as when Redis is gone, the rail shows no numbers."""
     return Frame(
@@ -44,7 +49,16 @@ def frame(
         live=Live(link=Link("live.events") if settings.live_max_streams else None),
         flash=flash,
         version=running_version(),
+        shell=shell,
     )
+
+
+def shell(redis_url: str, namespace: str) -> str:
+    """Give the beginning of a line for the shell that leads to this Redis; no password in it."""
+    words = ["qless", "--redis-url", redis_url]
+    if namespace != NAMESPACE:
+        words += ["--namespace", namespace]
+    return shlex.join(words)
 
 
 def _environment(settings: Settings) -> Environment | None:

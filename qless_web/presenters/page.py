@@ -96,7 +96,11 @@ class Live:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What stands around every page. ``here`` is this page's own local address, for forms."""
+    """What stands around every page.
+
+    ``here`` is this page's own local address, for forms. ``shell`` is how a line for the shell
+    begins that does something to the queue of this console.
+    """
 
     application: str
     rail: tuple[RailEntry, ...]
@@ -108,6 +112,7 @@ class Frame:
     live: Live = field(default_factory=Live)
     flash: tuple[Flash, ...] = ()
     version: str = ""
+    shell: str = "qless"
 
 
 @dataclass(frozen=True, kw_only=True)

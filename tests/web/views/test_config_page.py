@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from werkzeug.test import Client as Browser
+
+from qless_core.client import Client
 from qless_core.options import OPTIONS
+from qless_web import create_app
+from tests.support.dom import parse
 
 
 def row_of(page, name):
@@ -56,3 +61,21 @@ def test_what_is_no_option_is_shown_raw(redis, see):
     row = row_of(page, "<b>theirs")
     assert row.cells[1].startswith("<i>xxx")
     assert len(row.cells[1]) == 200
+
+
+def test_commands_lead_to_the_redis_of_this_console(see, server):
+    assert f"qless --redis-url {server.url} config set heartbeat 120" in see("/config").text
+
+
+def test_commands_hide_the_password_and_say_so(redis, server):
+    redis.execute_command("ACL", "SETUSER", "kim", "on", ">hush", "~*", "&*", "+@all")
+    url = server.url.replace("unix://", "unix://kim:hush@")
+    with Client(url, namespace="it's:") as client:
+        html = Browser(create_app(client)).get("/config").get_data(as_text=True)
+    redis.execute_command("ACL", "DELUSER", "kim")
+    text = parse(html).one("main").text
+
+    assert "hush" not in html
+    assert "--namespace 'it'\"'\"'s:' config set heartbeat 120" in text
+    assert "unix://kim:***@" in text
+    assert "The password is masked" in text
