@@ -98,6 +98,7 @@ def create_app(client_or_url: Client | str | None = None, **settings: object) ->
 
 
 def _wrap(app: Flask, told: Settings) -> None:
+    app.wsgi_app = security.PlaceCheck(app.wsgi_app)  # type: ignore[method-assign]  # as Flask documents
     if told.prefix:
         app.wsgi_app = Prefix(app.wsgi_app, told.prefix)  # type: ignore[method-assign]  # as Flask documents
     if told.proxy_hops:

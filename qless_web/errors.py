@@ -16,6 +16,7 @@ from qless_web.presenters import problems
 from qless_web.rendering import render, render_without_redis
 
 if TYPE_CHECKING:
+    from _typeshed import ExcInfo
     from flask import Flask, Response
 
 log = logging.getLogger("qless.web")
@@ -25,6 +26,7 @@ def install(app: Flask) -> None:
     """Answer every error."""
     app.register_error_handler(QlessError, core_error)
     app.register_error_handler(HTTPException, http_error)
+    app.log_exception = _log_fault  # type: ignore[assignment,method-assign]  # on our log, once
 
 
 def core_error(error: QlessError) -> Response:
@@ -41,14 +43,16 @@ def http_error(error: HTTPException) -> Response:
     """Answer an error of HTTP, or one that nobody expected."""
     status = error.code or 500
     if isinstance(error, InternalServerError):
-        cause = error.original_exception
-        log.error("%s %s", request.method, request.path, exc_info=cause or error)
         return answer(500, "The console met an error it did not expect. The log has the details.")
     response = answer(status, error.description or error.name)
     for name, value in error.get_headers():
         if name not in {"Content-Type", "Content-Length"}:
             response.headers[name] = value
     return response
+
+
+def _log_fault(info: ExcInfo | tuple[None, None, None]) -> None:
+    log.error("%s %s", request.method, request.path, exc_info=info)
 
 
 def answer(status: int, text: str, advice: str = "") -> Response:

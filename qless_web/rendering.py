@@ -113,7 +113,7 @@ def _read_flash() -> tuple[Flash, ...]:
         if tone not in get_args(Tone):
             tone = "info"
         return (Flash(str(text), tone, details=tuple(str(each) for each in details)),)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return ()
 
 

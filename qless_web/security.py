@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from flask import abort, request
+from werkzeug.wrappers import Response as Plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
     from flask import Flask, Response
 
     from qless_web.settings import Settings
@@ -29,6 +33,39 @@ HEADERS = {
 }
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+_PORTS = {"http": 80, "https": 443}
+
+#: A name of labels, or an address; as a server in front of browsers ever gets it.
+_HOST = re.compile(
+    r"(?!.{254})(?:[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*\.?|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
+)
+
+
+class PlaceCheck:
+    """Refuses a request whose own address makes no sense, by its headers or a proxy's."""
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Serve one request."""
+        if found := _misplaced(environ):
+            text = f"The {found} of this request makes no sense.\n"
+            return Plain(text, 400, HEADERS)(environ, start_response)
+        return self._app(environ, start_response)
+
+
+def _misplaced(environ: WSGIEnvironment) -> str:
+    """Say which part of a request's address is none; "" when all are."""
+    host, prefix = environ.get("HTTP_HOST"), environ.get("SCRIPT_NAME")
+    if host and not _HOST.fullmatch(host):
+        return "host name"
+    if environ.get("wsgi.url_scheme") not in _PORTS:
+        return "scheme"
+    if prefix and not (prefix.startswith("/") and not prefix.startswith("//")):
+        return "prefix"
+    return ""
 
 
 def install(app: Flask, settings: Settings) -> None:
@@ -61,7 +98,27 @@ def _same_origin(trusted: tuple[str, ...]) -> bool:
     if site is not None:
         return site in {"same-origin", "none"}
     # Browsers leave Sec-Fetch-Site out on plain http; "null" is an origin that hides itself.
-    return origin is None or urlsplit(origin).netloc == request.host
+    here = _place(split(f"{request.scheme}://{request.host}/"))
+    return origin is None or (here is not None and _place(split(origin)) == here)
+
+
+def _place(parts: SplitResult | None) -> tuple[str, str, int | None] | None:
+    """Give scheme, host and port; None for what names no place, or also a user."""
+    if parts is None or not parts.hostname or "@" in parts.netloc:
+        return None
+    try:
+        port = parts.port
+    except ValueError:
+        return None
+    return parts.scheme, parts.hostname, port or _PORTS.get(parts.scheme)
+
+
+def split(address: str) -> SplitResult | None:
+    """Split an address that anybody may have sent; None where it is none."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return None
 
 
 def _host(host: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeV
 
 import redis.exceptions
 
-from qless_core.errors import RedisUnavailable
+from qless_core.errors import BadArgument, RedisUnavailable
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -100,6 +100,7 @@ def run(
         The scope, with the time all reads saw, and what each read found, in order.
 
     Raises:
+        BadArgument: a name holds half a character, which stands for no bytes.
         RedisUnavailable: the server is gone, or refuses a command that it must allow.
 
     """
@@ -154,6 +155,8 @@ def _send(client: Redis, calls: Sequence[Call]) -> list[Any]:
             for each in calls:
                 getattr(pipeline, each.method)(*each.args, **each.options)
             answers: list[Any] = pipeline.execute(raise_on_error=False)
+    except redis.exceptions.DataError as error:
+        raise BadArgument(str(error)) from error
     except redis.exceptions.RedisError as error:
         raise RedisUnavailable(str(error)) from error
     return [

@@ -10,7 +10,7 @@ from flask import abort, make_response, redirect, request
 from qless_web import htmx
 from qless_web.presenters import ask
 from qless_web.rendering import link_url, render, set_flash
-from qless_web.security import local_path
+from qless_web.security import local_path, split
 
 if TYPE_CHECKING:
     from flask import Response
@@ -45,7 +45,9 @@ def way_back(return_to: str, home: Link) -> str:
     asked_from = local_path(return_to, request.script_root)
     if asked_from:
         return asked_from
-    came_from = urlsplit(request.headers.get("Referer", ""))
+    came_from = split(request.headers.get("Referer", ""))
+    if came_from is None:
+        return link_url(home)
     path = came_from.path + (f"?{came_from.query}" if came_from.query else "")
     ours = came_from.netloc == request.host and came_from.path != request.script_root + request.path
     return (local_path(path, request.script_root) if ours else None) or link_url(home)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from qless_core import reads
 from qless_core.clock import SERVER
-from qless_core.errors import RedisUnavailable
+from qless_core.errors import QlessError, RedisUnavailable
 from qless_web.live.topics import topics_of
 from qless_web.live.watch import Watch
 
 if TYPE_CHECKING:
     from qless_core.client import Client
     from qless_core.clock import Clock
+    from qless_core.reads import Mark
     from qless_core.subscription import Subscription
     from qless_web.live.hub import Hub
 
@@ -155,19 +156,35 @@ class Feed:
 
     def _look(self, topics: list[str]) -> bool:
         """Compare topics with the time before; answers whether Redis could be asked."""
-        stamp = self._client.clock.stamp()
         try:
-            _, marks = reads.run(
-                self._client.redis,
-                self._client.keys,
-                self._watch.plans(topics),
-                now=None if stamp == SERVER else float(stamp),
-            )
+            marks = self._marks(topics)
         except RedisUnavailable as error:
             self._lost(error)
             return False
         self._changed |= self._watch.changed(topics, marks)
         return True
+
+    def _marks(self, topics: list[str]) -> list[Mark]:
+        """Read all marks at once; each alone where one cannot be read, and that one as empty."""
+        try:
+            return self._read(topics)
+        except RedisUnavailable:
+            raise
+        except QlessError as error:
+            if len(topics) == 1:
+                log.debug("no mark of %r: %s", topics[0], error)
+                return [{}]
+            return [mark for topic in topics for mark in self._marks([topic])]
+
+    def _read(self, topics: list[str]) -> list[Mark]:
+        stamp = self._client.clock.stamp()
+        _, marks = reads.run(
+            self._client.redis,
+            self._client.keys,
+            self._watch.plans(topics),
+            now=None if stamp == SERVER else float(stamp),
+        )
+        return marks
 
     def _interval(self) -> float:
         self._alone = 0 if self._hub.streams else self._alone + 1

@@ -11,7 +11,7 @@ from flask import Blueprint, Response, abort, request
 from qless_web.console import current
 from qless_web.live.hub import HubClosed, HubFull
 from qless_web.live.peer import Peer
-from qless_web.live.topics import EVERYTHING, known
+from qless_web.live.topics import EVERYTHING, known, unspeakable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +40,8 @@ def events() -> Response:
     topics = asked_topics(request.args.getlist("topics"))
     if not topics or len(topics) > MOST_TOPICS:
         abort(400, f"Name between 1 and {MOST_TOPICS} topics, such as queues or queue:mail.")
+    if any(map(unspeakable, topics)):
+        abort(400, "One of the topics holds half a character: no name in Redis does.")
     if request.method == "HEAD":
         return _answer(iter(()))
     if _serves_one_at_a_time():
