@@ -14,7 +14,7 @@ local function advance(now, jid, known, options)
   call('hmset', Key.job(jid), 'state', state, 'worker', '', 'failure', '{}', 'queue', to,
     'expires', 0, 'remaining', retries, 'time', Json.time(now), 'data', options.data)
   if state == 'depends' then
-    Dependencies.remember(jid, delay > 0 and now + delay, known[8])
+    Dependencies.remember(jid, delay > 0 and now + delay)
   end
   History.push(jid, false, History.item(now, 'put', '{"q":' .. encode(to) .. '}'))
   return state
@@ -57,7 +57,7 @@ Commands['complete'] = function(now, arg)
   local queue = Check.name(arg[3], 'queue')
   local options = read_options(arg)
   local known = call('hmget', Key.job(jid), 'state', 'worker', 'priority', 'retries', 'queue',
-    'time', 'history', 'scheduled')
+    'time', 'history')
   Check.owned(jid, worker, known)
   if known[5] ~= queue then
     Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' running in another queue: ' .. (known[5] or ''))

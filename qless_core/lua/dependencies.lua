@@ -118,13 +118,11 @@ function Dependencies.replace(jid, jids)
   end
 end
 
--- Dependencies.remember(jid, due, old): a job begins to wait for others; when they are done it is
--- scheduled for then, or not at all. `old` is what its hash has of another time.
-function Dependencies.remember(jid, due, old)
+-- Dependencies.remember(jid, due): a job with a delay begins to wait for others; when they are done
+-- it is scheduled for then. As in the original, a later put without a delay does not take it back.
+function Dependencies.remember(jid, due)
   if due then
     call('hset', Key.job(jid), 'scheduled', due)
-  elseif old then
-    call('hdel', Key.job(jid), 'scheduled')
   end
 end
 
@@ -185,7 +183,12 @@ local function switch_on(now, jid, jids)
   Queue.leave(queue, jid)
   call('zadd', Key.depends(queue), now, jid)
   call('hset', Key.job(jid), 'state', 'depends')
-  Dependencies.remember(jid, due, known[3])
+  -- The original refuses these states: here nothing of another time is left to be found.
+  if due then
+    Dependencies.remember(jid, due)
+  elseif known[3] then
+    call('hdel', Key.job(jid), 'scheduled')
+  end
 end
 
 -- depends jid off jid... | all : the last one off makes the job waiting.

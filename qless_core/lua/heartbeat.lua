@@ -7,7 +7,7 @@ Commands['heartbeat'] = function(now, arg)
   local jid = Check.name(arg[1], 'jid')
   local worker = Check.name(arg[2], 'worker')
   local data = arg[3] and Check.json(arg[3], 'data')
-  local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue', 'grace')
+  local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue')
   Check.owned(jid, worker, known)
   local queue = known[3]
   Config.prefetch('heartbeat', queue .. '-heartbeat', 'max-worker-age')
@@ -16,9 +16,6 @@ Commands['heartbeat'] = function(now, arg)
     call('hmset', Key.job(jid), 'expires', expires, 'worker', worker, 'data', data)
   else
     call('hmset', Key.job(jid), 'expires', expires, 'worker', worker)
-  end
-  if known[4] then
-    call('hdel', Key.job(jid), 'grace') -- was for the lock before
   end
   call('zadd', Key.locks(queue), expires, jid)
   call('zadd', Key.worker_jobs(worker), expires, jid)

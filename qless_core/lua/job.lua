@@ -3,18 +3,18 @@
 -- The fields of the hash that a job's JSON is made of, in the order of the HMGETs that read them.
 local FIELDS = {
   'jid', 'klass', 'state', 'queue', 'worker', 'priority', 'expires', 'retries', 'remaining',
-  'data', 'tags', 'failure', 'spawned_from_jid', 'history', 'throttles', 'time', 'grace',
+  'data', 'tags', 'failure', 'spawned_from_jid', 'history', 'throttles', 'time',
 }
 
 -- Where they are in the reply.
 local JID, KLASS, STATE, QUEUE, WORKER, PRIORITY, EXPIRES, RETRIES, REMAINING =
   1, 2, 3, 4, 5, 6, 7, 8, 9
-local DATA, TAGS, FAILURE, PARENT, HISTORY, THROTTLES, TIME, GRACE = 10, 11, 12, 13, 14, 15, 16, 17
+local DATA, TAGS, FAILURE, PARENT, HISTORY, THROTTLES, TIME = 10, 11, 12, 13, 14, 15, 16
 
 Job.JID, Job.KLASS, Job.STATE, Job.QUEUE, Job.WORKER = JID, KLASS, STATE, QUEUE, WORKER
 Job.PRIORITY, Job.EXPIRES, Job.RETRIES, Job.REMAINING = PRIORITY, EXPIRES, RETRIES, REMAINING
 Job.DATA, Job.TAGS, Job.PARENT, Job.HISTORY = DATA, TAGS, PARENT, HISTORY
-Job.TIME, Job.GRACE = TIME, GRACE
+Job.TIME = TIME
 
 -- Job.fields(jid) -> the fields, or nil when there is no such job. A hash without its `jid` is what
 -- a stray write left of a job that is gone: no job.

@@ -98,9 +98,6 @@ local function start(pop, job)
     -- The original's `retry` can put a job into a queue without telling it.
     call('hset', Key.job(jid), 'queue', pop.queue)
   end
-  if fields[Job.GRACE] then
-    call('hdel', Key.job(jid), 'grace') -- was for a lock before
-  end
   if job.tracked then
     Events.job('popped', jid)
   end

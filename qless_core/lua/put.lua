@@ -4,14 +4,13 @@
 -- false for what is not there; {} when there is no such job. Not its data: that is the user's.
 function Put.known(jid)
   local known = call('hmget', Key.job(jid), 'jid', 'state', 'queue', 'worker', 'priority', 'tags',
-    'retries', 'failure', 'history', 'scheduled')
+    'retries', 'failure', 'history')
   if not known[1] then
     return {}
   end
   return {
     jid = known[1], state = known[2], queue = known[3], worker = known[4], priority = known[5],
     tags = known[6], retries = known[7], failure = known[8], legacy = known[9],
-    scheduled = known[10],
   }
 end
 
@@ -51,7 +50,7 @@ function Put.place(now, jid, was, to)
   call('hmset', key, 'state', state, 'worker', '', 'expires', 0, 'queue', queue,
     'remaining', to.retries, 'time', Json.time(now), unpack(to.fields))
   if waits then
-    Dependencies.remember(jid, delay > 0 and now + delay, was.scheduled)
+    Dependencies.remember(jid, delay > 0 and now + delay)
   end
   Queue.remember(queue, now)
 

@@ -101,7 +101,7 @@ def test_a_heartbeat_within_the_grace_ends_it(look, late):
 
     row = look(reads.job("late")).row
 
-    assert (row.state, row.warned, row.in_grace) == ("running", False, False)
+    assert (row.state, row.warned, row.in_grace) == ("running", True, False)
 
 
 def test_a_worker_shows_the_state_that_its_queue_shows(client, clock, look):

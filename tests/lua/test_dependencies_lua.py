@@ -185,25 +185,6 @@ def let_a_complete(lua, now):
     lua("complete", now, "a", "w", "other", "{}")
 
 
-@pytest.mark.parametrize(
-    "again",
-    [
-        ("put", 10, "w", "q", "j", "K", "{}", 0),
-        ("requeue", 10, "w", "q", "j", "K", "{}", 0),
-        ("bulk.move", 10, "", "q", "j", ""),
-    ],
-    ids=lambda call: call[0],
-)
-def test_a_delay_that_was_taken_back_is_forgotten(delayed, redis, again):
-    delayed(*again)
-    assert redis.hexists("ql:j:j", "scheduled") is False
-    assert delayed.job("j")["state"] == "depends"
-
-    let_a_complete(delayed, 20)
-
-    assert delayed.popped(21) == ["j"]
-
-
 def test_another_delay_takes_the_place_of_the_first(delayed):
     delayed.put(10, "j", delay=50)
 
@@ -222,20 +203,6 @@ def test_taking_the_last_dependency_off_forgets_the_delay(delayed, off):
     let_a_complete(delayed, 20)
 
     assert delayed.popped(21) == ["j"]
-
-
-def test_a_delay_that_another_client_left_behind_is_none(lua, redis):
-    lua.put(1, "a", queue="other")
-    for jid in ("j", "k"):
-        lua.put(2, jid)
-        redis.hset(f"ql:j:{jid}", "scheduled", 5000)
-    lua("depends", 3, "j", "on", "a")
-    assert lua.popped(4) == ["k"]
-    lua("complete", 5, "k", "w", "q", "{}", "next", "q", "depends", '["a"]')
-
-    let_a_complete(lua, 20)
-
-    assert lua.popped(21, 2) == ["k", "j"]
 
 
 def test_advancing_sets_the_delay_that_it_was_given(lua, redis):

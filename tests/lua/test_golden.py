@@ -23,9 +23,7 @@ LISTED = {
     "8": "uses of a tag that nobody carries, and tracked jids without a job, are cleaned up",
     "B47": "retry into another queue than the job's is refused",
     "B52": "a failed job leaves the statistic of the queue it was counted in",
-    "B59": "a lock that ran out has its grace, also where the job was warned under one before",
     "section 4": "reads show a scheduled job whose time has come as waiting",
-    "section 4, put": "a job that is put without a delay has none when its dependencies are done",
     "section 4, retry": "the `when` of a failure is whole, also where retries ran out",
 }
 
@@ -117,23 +115,13 @@ def key_differences(ours, theirs):
             assert our.pop("failed", 0) >= 0
             their.pop("failed", 0)
             yield "B52"
-        elif key.startswith("ql:j:") and isinstance(their, dict):
-            yield from job_differences(our, their)
+        elif key.startswith("ql:j:") and isinstance(their, dict) and "failure" in their:
+            their_failure = their["failure"]
+            if their_failure and their_failure["when"] % 1:
+                their_failure["when"] = math.floor(their_failure["when"])
+                yield "section 4, retry"
         if not same(our, their) and (our or their):
             yield f"{key}: {our!r} instead of {their!r}"
-
-
-def job_differences(our, their):
-    """Compare what is left in a job of another lock, or of a delay that it no longer has."""
-    if their.get("state") == "running" and "grace" not in our and their.pop("grace", None):
-        yield "B59"
-    waits = their.get("state") in ("depends", "waiting")
-    if waits and "scheduled" not in our and their.pop("scheduled", None):
-        yield "section 4, put"
-    failure = their.get("failure")
-    if failure and failure["when"] % 1:
-        failure["when"] = math.floor(failure["when"])
-        yield "section 4, retry"
 
 
 def tag_differences(our, their, stored):
@@ -158,16 +146,6 @@ def total_failed(dump):
     return +days
 
 
-def has_grace(lua, call, heard):
-    """Tell whether a pop warned where the original did not, having done so under another lock."""
-    lost = {json.loads(text)["jid"] for _, text in heard if '"event":"lock_lost"' in text}
-    theirs = {json.loads(t)["jid"] for _, t in call.get("events", ()) if '"event":"lock_lost"' in t}
-    return call["args"][0] == "pop" and any(
-        [item["what"] for item in lua.job(jid)["history"]].count("timed-out") > 1
-        for jid in lost - theirs
-    )
-
-
 def attempt(lua, call):
     """Make a call; answers its reply, whether it was refused, and what was published."""
     with lua.hearing() as heard:
@@ -188,8 +166,6 @@ def replay(lua, sequence):
             name, _, *args = call["args"]
             elsewhere = refused and name == "retry" and lua.job(args[0])["queue"] != args[1]
             return [*differences, "B47" if elsewhere else f"{call['args']}: refused {refused}"]
-        if has_grace(lua, call, heard):
-            return [*differences, "B59"]  # As above.
         if not refused and (difference := reply_difference(call, reply)):
             differences.append(difference)
         if heard != call.get("events", []):
