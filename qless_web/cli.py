@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="qless-web",
         description="The console of qless: see the jobs in a Redis, and mend them.",
-        epilog="Each setting is also an environment variable: --page-size is QLESS_WEB_PAGE_SIZE.",
+        epilog="Each setting is also an environment variable: --read-only is QLESS_WEB_READ_ONLY.",
         argument_default=argparse.SUPPRESS,
         allow_abbrev=False,
     )

@@ -1,7 +1,7 @@
 """Every setting of the console, once: name, default, environment variable, help and check.
 
-Flags, environment variables and `docs/reference/settings.md` derive from this table. Only
-`Settings.from_env` and `state_folder` read the environment.
+Flags and environment variables derive from this table; `docs/reference/settings.md` repeats it, and
+a test compares the two. Only `Settings.from_env` and `state_folder` read the environment.
 """
 
 from __future__ import annotations
@@ -254,7 +254,6 @@ class Settings:
     environment_colour: str = _setting(
         "grey", _colour, f"colour of that label: {', '.join(COLOURS)}"
     )
-    page_size: int = _setting(25, _whole(1, 500), "rows on a page of a list")
     live_max_streams: int = _setting(
         48, _whole(0, 4000), "open live pages served at once; others ask again from time to time"
     )

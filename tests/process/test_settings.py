@@ -51,6 +51,13 @@ def _written(default):
     return "" if default in (None, (), "") else str(default)
 
 
+def test_every_setting_is_read_by_something():
+    sources = (ROOT / "qless_web").rglob("*.py")
+    code = "\n".join(path.read_text() for path in sources if path.name != "settings.py")
+
+    assert [each.name for each in SETTINGS if not re.search(rf"\.{each.name}\b", code)] == []
+
+
 def test_settings_are_frozen():
     with pytest.raises(dataclasses.FrozenInstanceError):
         Settings().port = 1
@@ -94,8 +101,7 @@ def test_embedded_without_a_folder_takes_the_usual_one(monkeypatch, tmp_path):
         ("port", True),
         ("port", "²"),
         ("threads", 1),
-        ("page_size", 0),
-        ("page_size", None),
+        ("threads", None),
         ("live_tick_s", "soon"),
         ("live_tick_s", "nan"),
         ("live_tick_s", 0),
@@ -118,16 +124,16 @@ def test_a_senseless_value_is_refused_by_name(name, value):
 
 
 def test_an_unknown_name_is_refused_and_the_nearest_is_named():
-    with pytest.raises(SettingError, match="no setting page_sise; the nearest is page_size"):
-        Settings.build(page_sise=10)
+    with pytest.raises(SettingError, match="no setting treads; the nearest is threads"):
+        Settings.build(treads=10)
 
 
 def test_variables_set_what_nothing_else_says():
-    environ = {"QLESS_WEB_PORT": "80", "QLESS_WEB_PAGE_SIZE": "50", "QLESS_WEB_HOST": ""}
+    environ = {"QLESS_WEB_PORT": "80", "QLESS_WEB_THREADS": "50", "QLESS_WEB_HOST": ""}
 
     settings = Settings.from_env(environ, port=81)
 
-    assert (settings.port, settings.page_size, settings.host) == (81, 50, "127.0.0.1")
+    assert (settings.port, settings.threads, settings.host) == (81, 50, "127.0.0.1")
 
 
 def test_our_own_variable_wins_over_redis_url():
@@ -170,7 +176,7 @@ def test_what_kubernetes_sets_for_a_service_of_our_name_is_left_alone():
 )
 def test_a_password_is_never_shown(url):
     try:
-        shown = repr(Settings.build(redis_url=url, page_size=7))
+        shown = repr(Settings.build(redis_url=url, threads=7))
     except SettingError as refusal:
         shown = str(refusal)
 
@@ -178,4 +184,4 @@ def test_a_password_is_never_shown(url):
 
 
 def test_the_representation_says_what_differs_from_the_defaults():
-    assert re.fullmatch(r"Settings\(page_size=7\)", repr(Settings.build(page_size="7")))
+    assert re.fullmatch(r"Settings\(threads=7\)", repr(Settings.build(threads="7")))
