@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from _typeshed import ExcInfo
     from flask import Flask, Response
 
+    from qless_web.presenters.page import Link
+
 log = logging.getLogger("qless.web")
 
 
@@ -44,7 +46,8 @@ def http_error(error: HTTPException) -> Response:
     status = error.code or 500
     if isinstance(error, InternalServerError):
         return answer(500, "The console met an error it did not expect. The log has the details.")
-    response = answer(status, error.description or error.name)
+    searches = problems.searches(request.path) if status == HTTPStatus.NOT_FOUND else ()
+    response = answer(status, error.description or error.name, places=searches)
     for name, value in error.get_headers():
         if name not in {"Content-Type", "Content-Length"}:
             response.headers[name] = value
@@ -55,13 +58,15 @@ def _log_fault(info: ExcInfo | tuple[None, None, None]) -> None:
     log.error("%s %s", request.method, request.path, exc_info=info)
 
 
-def answer(status: int, text: str, advice: str = "") -> Response:
+def answer(
+    status: int, text: str, advice: str = "", places: tuple[tuple[str, Link], ...] = ()
+) -> Response:
     """Say what went wrong, in the form that was asked for."""
     if wants_json():
         response = jsonify(error=text)
         response.status_code = status
         return response
-    page = problems.problem(status, text, advice)
+    page = problems.problem(status, text, advice, places)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return render_without_redis(page, status)
     try:

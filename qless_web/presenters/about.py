@@ -30,7 +30,8 @@ class AboutPage(Page):
         silence: why the server does not tell about itself; "" where it does.
         console: how this console is set up.
         addresses: addresses for programs: what each is for, and where.
-        docs: where to read what, in the project.
+        docs: where to read what, on this machine.
+        project: the checkout that the documentation is in; "" where the package is installed.
 
     """
 
@@ -43,12 +44,18 @@ class AboutPage(Page):
     console: tuple[Line, ...]
     addresses: tuple[tuple[str, Link], ...]
     docs: tuple[Line, ...]
+    project: str
 
 
 def about_page(
-    server: ServerFacts, *, versions: Mapping[str, str], redis_url: str, namespace: str
+    server: ServerFacts,
+    *,
+    versions: Mapping[str, str],
+    redis_url: str,
+    namespace: str,
+    project: str = "",
 ) -> AboutPage:
-    """Return the page; `redis_url` without its password."""
+    """Return the page; `redis_url` without its password, `project` where a checkout is used."""
     return AboutPage(
         title="About",
         nav="about",
@@ -63,7 +70,8 @@ def about_page(
             ("does this process answer", Link("health.healthz")),
             ("can it serve", Link("health.readyz")),
         ),
-        docs=_DOCS,
+        docs=_DOCS if project else _BUILT_IN,
+        project=project,
     )
 
 
@@ -102,4 +110,12 @@ _DOCS: tuple[Line, ...] = (
     ("docs/how-to/", "mount it, put it behind a proxy, make it read-only"),
     ("docs/reference/", "pages, actions, settings, options, commands, keys"),
     ("docs/explanation/", "locks and heartbeats, priority and time, live updates"),
+)
+
+#: The documentation is not in the installed package; these are.
+_BUILT_IN: tuple[Line, ...] = (
+    ("qless --help", "put, work, look at and mend jobs in the shell"),
+    ("qless-web --help", "every setting of this console"),
+    ("python -m pydoc qless_core", "the Python API"),
+    ("qless lua", "the rules, as they run inside Redis"),
 )

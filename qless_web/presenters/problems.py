@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from qless_web.presenters.page import Page
+from qless_web.formatting import untilde
+from qless_web.presenters import named
+from qless_web.presenters.page import Link, Page
+
+#: Characters of a name on a button.
+_NAME = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +25,8 @@ class Problem(Page):
     text: str
     #: What to do about it, in a sentence; "" when there is nothing.
     advice: str = ""
+    #: Where to look instead: what each place is called, and the place.
+    places: tuple[tuple[str, Link], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +52,9 @@ _TITLES = {
 }
 
 
-def problem(status: int, text: str, advice: str = "") -> Problem:
+def problem(
+    status: int, text: str, advice: str = "", places: tuple[tuple[str, Link], ...] = ()
+) -> Problem:
     """Make the page for an HTTP status."""
     return Problem(
         title=_TITLES.get(status, "That did not work"),
@@ -53,6 +62,25 @@ def problem(status: int, text: str, advice: str = "") -> Problem:
         status=status,
         text=text,
         advice=advice,
+        places=places,
+    )
+
+
+def searches(path: str) -> tuple[tuple[str, Link], ...]:
+    """Offer to look for what an address that leads nowhere may have named.
+
+    >>> [text for text, _ in searches("/queues/eu/orders")]
+    ['Search for “eu/orders”', 'Search for “orders”']
+    >>> [link.values["q"] for _, link in searches("/job/a~2Fb")], searches("/")
+    (['a/b'], ())
+    """
+    parts = [part for part in path.split("/") if part]
+    wanted = [untilde(part) for part in parts[1:] or parts]
+    if not wanted or any(part.startswith("~~") for part in parts):  # a digest names nothing
+        return ()
+    return tuple(
+        (f"Search for “{named.short(each, _NAME)}”", Link("search.index", {"q": each}))
+        for each in dict.fromkeys(("/".join(wanted), wanted[-1]))
     )
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import platform
+import tomllib
 from importlib.metadata import version
+from pathlib import Path
 
 from flask import Blueprint, Response
 
 from qless_core import reads
 from qless_web.console import current
+from qless_web.formatting import UNKNOWN
 from qless_web.presenters import about
 from qless_web.presenters.frame import running_version
 from qless_web.rendering import render
@@ -22,15 +25,29 @@ _PARTS = ("flask", "jinja2", "redis", "gunicorn")
 def index() -> Response:
     """Show versions, the server, and what this console may do."""
     here = current()
+    project = _checkout()
     page = about.about_page(
         here.read(reads.server()),
         versions={
-            "qless": running_version() or "from a checkout",
+            "qless": running_version() or f"{_version_of(project)}, from a checkout",
             **{part: version(part) for part in _PARTS},
             "htmx": about.HTMX,
             "Python": platform.python_version(),
         },
         redis_url=here.client.safe_url,
         namespace=here.client.namespace,
+        project=str(project or ""),
     )
     return render(page)
+
+
+def _checkout() -> Path | None:
+    """Find the project that this runs from; None where the package is installed."""
+    folder = Path(__file__).parents[2]
+    return folder if (folder / "docs" / "reference").is_dir() else None
+
+
+def _version_of(project: Path | None) -> str:
+    if project is None:
+        return UNKNOWN
+    return str(tomllib.loads((project / "pyproject.toml").read_text())["project"]["version"])

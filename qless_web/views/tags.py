@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flask import Blueprint, Response, redirect, request, url_for
 
 from qless_core import reads
+from qless_web import htmx
 from qless_web.console import current
 from qless_web.presenters import tags
 from qless_web.presenters.by_state import state_of
@@ -32,7 +33,9 @@ def show(tag: str) -> Response:
     number = page_number(request.args.get("page"))
     state = state_of(request.args.get("state"))
     found = current().read(reads.tagged(tag, part_of(number), state))
-    return render(tags.tag_page(tag, found, state, number))
+    page = tags.tag_page(tag, found, state, number)
+    # A page that is open when the last job loses the tag is told so as any other change.
+    return render(page, 200 if found.members or htmx.is_partial() else 404)
 
 
 @blueprint.get("/tag")

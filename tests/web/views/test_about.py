@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from werkzeug.test import Client as Browser
@@ -10,6 +11,7 @@ import qless_web
 from qless_core.client import Client
 from qless_web import create_app
 from qless_web.presenters.about import HTMX
+from qless_web.views import about
 from tests.support.dom import parse
 
 
@@ -65,3 +67,17 @@ def test_a_user_who_may_not_ask_the_server_still_sees_the_rest(redis, server):
 
     assert "This Redis user may not ask the server about itself" in page.text
     assert "this Redis user may only read" in page.text
+
+
+def test_it_names_what_there_is_to_read_and_nothing_else(see, monkeypatch, tmp_path):
+    root = Path(qless_web.__file__).parents[1]
+    text = see("/about").text
+    assert f"The documentation is in {root}" in text
+    assert [each for each in re.findall(r"docs/\S+/", text) if not (root / each).is_dir()] == []
+    assert re.search(r"qless \d+\.\d+\.\d+", text)
+
+    monkeypatch.setattr(about, "__file__", str(tmp_path / "qless_web" / "views" / "about.py"))
+
+    text = see("/about").text
+    assert "docs/" not in text
+    assert "python -m pydoc qless_core" in text

@@ -68,7 +68,7 @@ def test_b21_each_tag_is_one_whole_string(tag, client, web, see):
 @pytest.mark.filterwarnings("ignore:Absolute URLs required")  # since RFC 7231 they are not
 def test_the_original_address_without_a_tag_leads_to_all_tags(web):
     assert web.get("/tag").headers["Location"] == "/tags"
-    assert web.get("/tag?tag=").status_code == 200
+    assert web.get("/tag?tag=").status_code == 404
 
 
 def test_failed_and_waiting_jobs_come_first_and_completed_ones_last(client, see):
@@ -103,5 +103,13 @@ def test_b36_a_tagged_job_that_is_gone_is_a_row_that_says_so(client, redis, see)
     assert see("/tag?tag=t&state=gone").row_ids == ["job-j"]
 
 
-def test_a_tag_that_no_job_has_says_so(see):
-    assert "No job has this tag" in see("/tag?tag=none").text
+@pytest.mark.parametrize("address", ["/tag?tag=none", "/tag/none", "/tag/none?state=failed"])
+def test_a_tag_that_no_job_has_says_so(see, address):
+    assert "No job has this tag" in see(address, 404).text
+
+
+def test_a_page_that_is_open_when_the_tag_goes_is_told_so(web):
+    answer = web.get("/tag/none", headers={"HX-Request": "true"})
+
+    assert answer.status_code == 200
+    assert "No job has this tag" in answer.get_data(as_text=True)
