@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -88,10 +88,14 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A mark on an axis: across in percent, or down in pixels, and its word."""
+    """A mark on an axis: across in percent, or down in pixels, and its word.
+
+    ``spare`` marks one that is left out where the drawing is narrow.
+    """
 
     at: float
     text: str
+    spare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,14 +217,17 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class TimelineBar:
-    """One stretch drawn: across in percent; ``fits`` says whether its words have room inside."""
+    """One stretch drawn: across in percent; ``fits`` is where its words have room inside.
+
+    "all" is even on a phone, "narrow" in a small window, "wide" in no smaller one, "" nowhere.
+    """
 
     kind: str
     x: float
     width: float
     y: int
     text: str
-    fits: bool
+    fits: Literal["", "wide", "narrow", "all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,16 +275,50 @@ def _bar(span: Span, across: Callable[[float], float], lane_height: int) -> Time
     x = across(span.start)
     width = max(across(span.end) - x, NARROWEST / 2)
     x = min(x, 100 - width)
-    # A letter takes about 0.75 percent of the column a timeline is given on a laptop.
-    fits = width > len(span.text) * 0.75 + 1
     return TimelineBar(
-        span.kind, round(x, 3), round(width, 3), span.lane * lane_height, span.text, fits
+        span.kind,
+        round(x, 3),
+        round(width, 3),
+        span.lane * lane_height,
+        span.text,
+        _fits(width, len(span.text)),
     )
+
+
+def _fits(width: float, letters: int) -> Literal["", "wide", "narrow", "all"]:
+    """Say where so many letters have room in a bar of `width` percent."""
+    # A letter is some 6.5 px wide, and a timeline 366 px on a phone, 430 beside what a small
+    # window shows with it, 800 on a laptop.
+    pixels = 6.5 * letters + 10
+    if width * 3.66 > pixels:
+        return "all"
+    if width * 4.3 > pixels:
+        return "narrow"
+    return "wide" if width * 8 > pixels else ""
 
 
 def _time_ticks(length: float, say: Callable[[float], str]) -> tuple[Tick, ...]:
     step = next((step for step in STEPS_S if length / step <= 6), length / 4)  # noqa: PLR2004  # six ticks fit a phone
     times = itertools.takewhile(lambda at: at <= length, itertools.count(0, step))
-    return tuple(
+    return thinned(
         Tick(round(100 * at / length, 3), "0" if at == 0 else f"+{say(at)}") for at in times
     )
+
+
+def thinned(ticks: Iterable[Tick]) -> tuple[Tick, ...]:
+    """Mark the ticks whose words would touch those before them where the drawing is narrow.
+
+    >>> [each.spare for each in thinned([Tick(0, "0"), Tick(9, "+1 min"), Tick(15, "+2 min")])]
+    [False, False, True]
+    """
+    kept: list[Tick] = []
+    end = -math.inf
+    for tick in ticks:
+        # Percent: on a phone a letter takes so much of the drawing.
+        width = 1.8 * len(tick.text)
+        # The template anchors a word at the very end by its end.
+        start = tick.at - width if tick.at > 94 else tick.at  # noqa: PLR2004 - as the template has it
+        kept.append(replace(tick, spare=start < end + 2))
+        if start >= end + 2:
+            end = start + width
+    return tuple(kept)

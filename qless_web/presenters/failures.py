@@ -102,7 +102,7 @@ def group_page(group: str, found: Listing[Snapshot], failed: int, number: int) -
         topics=(f"failed:{group}",),
         group=group,
         shown=shown,
-        rows=jobs.job_rows(found.rows, moment="failed"),
+        rows=jobs.job_rows(found.rows, moment="failed", group=group),
         pages=pages,
         count=found.total,
         share=found.total / max(failed, found.total, 1),

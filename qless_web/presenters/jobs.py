@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from qless_web.formatting import count, duration, head
+from qless_web.formatting import count, duration
+from qless_web.presenters.message import telling
 from qless_web.presenters.page import Action, Link
 from qless_web.presenters.rows import JobRow
 
@@ -82,6 +83,7 @@ def job_rows(
     moment: Moment = "state",
     named: bool = False,
     tracked: bool = False,
+    group: str = "",
 ) -> tuple[JobRow, ...]:
     """Return the rows of a list.
 
@@ -90,13 +92,21 @@ def job_rows(
         moment: which instant the list shows.
         named: whether each row says what its instant is; not needed where the heading says it.
         tracked: whether all of them are tracked.
+        group: the group of failures whose jobs these are, which no message needs to repeat.
 
     """
-    return tuple(job_row(row, moment=moment, named=named, tracked=tracked) for row in rows)
+    return tuple(
+        job_row(row, moment=moment, named=named, tracked=tracked, group=group) for row in rows
+    )
 
 
 def job_row(
-    row: snapshots.JobRow, *, moment: Moment = "state", named: bool = False, tracked: bool = False
+    row: snapshots.JobRow,
+    *,
+    moment: Moment = "state",
+    named: bool = False,
+    tracked: bool = False,
+    group: str = "",
 ) -> JobRow:
     """Return one row; a job that is gone keeps its jid, its link and what the list knows."""
     shown = _BY_STATE.get(row.state, "put") if moment == "state" else moment
@@ -115,7 +125,7 @@ def job_row(
         remaining=row.remaining,
         at=_instant(row, shown),
         at_word=_word(row, shown) if named else "",
-        note=_note(row),
+        note=_note(row, group),
         tracked=tracked,
         gone=row.gone,
         actions=() if row.gone else job_actions(row.jid, row.state, tracked=tracked),
@@ -142,14 +152,14 @@ def _word(row: snapshots.JobRow, moment: Moment) -> str:
     return _WORDS.get(moment, "")
 
 
-def _note(row: snapshots.JobRow) -> str:
+def _note(row: snapshots.JobRow, group: str) -> str:
     if row.timed_out:
         return "timed out by hand"
     if row.waits_for is not None and not row.gone:
         return f"waits for {count(row.waits_for)} job{'' if row.waits_for == 1 else 's'}"
     if row.state != "failed" or not row.failure_message:
         return ""
-    return head(row.failure_message, _NOTE)
+    return telling(row.failure_message, group, _NOTE)
 
 
 def job_actions(jid: str, state: str, *, tracked: bool = False) -> tuple[Action, ...]:

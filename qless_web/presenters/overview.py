@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from qless_web.formatting import count, head
 from qless_web.presenters import jobs
 from qless_web.presenters.charts import Bars, state_bar
+from qless_web.presenters.message import telling
 from qless_web.presenters.page import Action, EmptyState, Link, Page
 from qless_web.presenters.tables import (
     QUEUE_STATES,
@@ -59,6 +60,7 @@ class Attention:
         more: the rest of the sentence.
         at: since when, or when last, epoch seconds.
         at_word: what that instant is.
+        lasts: whether the instant is a beginning: how long it is then, not how long ago.
         action: what can be done about it at once.
 
     """
@@ -69,6 +71,7 @@ class Attention:
     more: str = ""
     at: float | None = None
     at_word: str = ""
+    lasts: bool = False
     action: Action | None = None
 
 
@@ -190,9 +193,10 @@ def _attention(found: Overview, now: float) -> Iterator[Attention]:
             state="waiting",
             text=f"{queue.name}: {count(queue.waiting)} waiting",
             link=jobs.queue_link(queue.name).also(tab="waiting"),
-            more="nothing of it runs" if found.workers.total else "no worker was seen",
+            more="no worker takes them" if found.workers.total else "no worker was seen",
             at=queue.next_since,
-            at_word="next put",
+            at_word="next job waits",
+            lasts=True,
         )
     for queue in _most([each for each in queues if each.paused], "waiting"):
         yield Attention(
@@ -201,7 +205,8 @@ def _attention(found: Overview, now: float) -> Iterator[Attention]:
             link=jobs.queue_link(queue.name).also(tab="waiting"),
             more=f"{count(queue.waiting)} {'waits' if queue.waiting == 1 else 'wait'}",
             at=queue.next_since,
-            at_word="next put",
+            at_word="next job waits",
+            lasts=True,
             action=pause_action(queue.name, paused=True),
         )
     for group in [each for each in found.groups.rows if _is_failing(each, now)][:_LINES]:
@@ -209,7 +214,7 @@ def _attention(found: Overview, now: float) -> Iterator[Attention]:
             state="failed",
             text=f"{group.name}: {count(group.count)} failed",
             link=jobs.group_link(group.name),
-            more=head(group.newest_message, _MESSAGE),
+            more=telling(group.newest_message, group.name, _MESSAGE),
             at=group.last_seen,
             at_word="last",
         )

@@ -8,6 +8,8 @@ from typing import ClassVar
 
 from qless_web.formatting import duration
 from qless_web.presenters import charts, data, traces
+from qless_web.presenters.jobs import STATES
+from qless_web.presenters.overview import Attention
 from qless_web.presenters.page import (
     Action,
     Ask,
@@ -22,11 +24,6 @@ from qless_web.presenters.page import (
 )
 from qless_web.presenters.rows import GroupRow, JobRow, QueueRow
 from qless_web.presenters.tables import WorkerRow
-
-STATES = (
-    *("waiting", "running", "stalled", "scheduled"),
-    *("depends", "throttled", "failed", "complete"),
-)
 
 _HERE = Link("patterns.show")
 
@@ -57,6 +54,8 @@ class Patterns(Page):
     template: ClassVar[str] = "patterns.html"
 
     states: tuple[str, ...]
+    attention: tuple[Attention, ...]
+    more_attention: int
     jobs: tuple[JobRow, ...]
     queues: tuple[QueueRow, ...]
     groups: tuple[GroupRow, ...]
@@ -84,6 +83,8 @@ def patterns(now: float) -> Patterns:
         nav="patterns",
         crumbs=(Crumb("About", _HERE), Crumb("Patterns")),
         states=STATES,
+        attention=_attention(now),
+        more_attention=3,
         jobs=_jobs(now),
         queues=_queues(now),
         groups=_groups(now),
@@ -122,6 +123,36 @@ def _actions() -> tuple[Action, ...]:
     )
 
 
+def _attention(now: float) -> tuple[Attention, ...]:
+    unpause = Action(text="Unpause", link=_HERE, icon="unpause")
+    return (
+        Attention(
+            state="stalled",
+            text="search: 12 stalled",
+            link=_HERE,
+            more="their workers have gone silent",
+        ),
+        Attention(
+            state="waiting",
+            text="export: 1,204 waiting",
+            link=_HERE,
+            more="no worker takes them",
+            at=now - 9_000,
+            at_word="next job waits",
+            lasts=True,
+        ),
+        Attention(state="paused", text="mail is paused", link=_HERE, action=unpause),
+        Attention(
+            state="failed",
+            text="billing-ConnectionError: 4,812 failed",
+            link=_HERE,
+            more="pay-3.example:443 did not answer in 10 s",
+            at=now - 12,
+            at_word="last",
+        ),
+    )
+
+
 def _jobs(now: float) -> tuple[JobRow, ...]:
     rows = (
         ("billing.Charge", "failed", "billing", -2, 2, "did not answer in 10 s", ("eu", "vip")),
@@ -130,7 +161,6 @@ def _jobs(now: float) -> tuple[JobRow, ...]:
         ("search.Reindex", "stalled", "search", -61, 4, "", ()),
         ("report.Quarterly", "scheduled", "reports", 3_720, 5, "", ("eu",)),
         ("report.Bundle", "depends", "reports", -300, 5, "", ()),
-        ("import.Feed", "throttled", "imports", -7_300, 0, "", ("nightly",)),
         ("thumbs.Render", "complete", "thumbs", -86_400, 5, "", ()),
     )
     jobs = tuple(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from qless_web.formatting import head
 from qless_web.presenters import named
 from qless_web.presenters.charts import state_bar
 from qless_web.presenters.jobs import group_link, queue_link, worker_link
+from qless_web.presenters.message import telling
 from qless_web.presenters.page import Action, Link
 from qless_web.presenters.rows import GroupRow, QueueRow
 
@@ -82,7 +82,7 @@ def _group_row(group: FailureGroup, shown: str, failed: int) -> GroupRow:
         count=group.count,
         # Counted a moment apart, so that the part may exceed the whole.
         share=group.count / max(failed, group.count),
-        message=head(group.newest_message, _MESSAGE),
+        message=telling(group.newest_message, group.name, _MESSAGE),
         klass=group.newest_klass,
         queue=group.newest_queue,
         queue_link=queue_link(group.newest_queue) if group.newest_queue else None,

@@ -154,7 +154,7 @@ def _chart(spans: Sequence[charts.Span], marks: Sequence[tuple[str, float]]) -> 
         for each in sorted([*spans, *cuts], key=lambda each: each.start)
     ]
     chart = charts.timeline(drawn, marks=[(text, axis.at(at)) for text, at in marks], say=duration)
-    return replace(chart, ticks=axis.ticks(duration)) if axis.cuts else chart
+    return replace(chart, ticks=charts.thinned(axis.ticks(duration))) if axis.cuts else chart
 
 
 @dataclass
