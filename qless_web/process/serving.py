@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has none
 
 from qless_web.app import create_app
+from qless_web.process.compiled import compile_first_page, keep_compiled
 from qless_web.process.ending import Ending
 
 if TYPE_CHECKING:
@@ -106,12 +107,7 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
 
 
 def _prepared(settings: Settings) -> Flask:
-    """Make the console, with the templates of its first page compiled."""
     app = create_app(None, **settings.values())
-    for name in app.jinja_env.list_templates(filter_func=_is_on_the_first_page):
-        app.jinja_env.get_template(name)
+    keep_compiled(app)
+    compile_first_page(app)
     return app
-
-
-def _is_on_the_first_page(name: str) -> bool:
-    return name == "base.html" or name.startswith(("macros/", "overview/"))
