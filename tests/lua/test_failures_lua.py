@@ -161,3 +161,61 @@ def test_every_way_back_to_work_does_the_same(lua, redis):
     # Only what is asked for by name, `unfail`, forgets the failure.
     assert [each["ql:j:j"].pop("failure") != "{}" for each in stored] == [False, True, True]
     assert stored[0] == stored[1] == stored[2]
+
+
+def listed(redis, number):
+    """Make a group of failed jobs, the newest first; the last of them is the oldest."""
+    jids = [f"j-{each:05}" for each in range(number)]
+    with redis.pipeline(transaction=False) as pipeline:
+        for jid in jids:
+            failure = '{"group":"g","when":1}'
+            job = {"jid": jid, "state": "failed", "queue": "q", "failure": failure}
+            pipeline.hset(f"ql:j:{jid}", mapping=job)
+        pipeline.rpush("ql:f:g", *jids)
+        pipeline.sadd("ql:failures", "g")
+        pipeline.execute()
+    return jids
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        slice(1, 101),  # near the newest
+        slice(-101, -1),  # near the oldest, where work on a group begins
+        slice(2000, 2100),
+        slice(7, None, 31),  # all over the group
+        slice(5, None, 700),
+        slice(None),
+    ],
+)
+def test_what_leaves_a_group_leaves_the_others_in_order(lua, redis, chosen):
+    jids = listed(redis, 5000)
+    leaving = jids[chosen]
+
+    report = lua.json("bulk.cancel", 2, "g", *[part for jid in leaving for part in (jid, "failed")])
+
+    assert report["done"] == leaving
+    left = set(leaving)
+    assert redis.lrange("ql:f:g", 0, -1) == [jid for jid in jids if jid not in left]
+    assert redis.scard("ql:failures") == (1 if len(left) < len(jids) else 0)
+
+
+def test_jobs_that_are_not_listed_leave_their_group_as_it_is(lua, redis):
+    jids = listed(redis, 50)
+    redis.lrem("ql:f:g", 1, jids[20])
+
+    lua("bulk.move", 2, "", "q", jids[20], "", jids[30], "")
+
+    assert redis.lrange("ql:f:g", 0, -1) == [*jids[:20], *jids[21:30], *jids[31:]]
+
+
+def test_one_that_stays_at_the_end_makes_no_chunk_dearer(lua, redis):
+    jids = listed(redis, 20_000)
+    redis.config_resetstat()
+
+    lua("bulk.cancel", 2, "g", *[part for jid in jids[-101:-1] for part in (jid, "failed")])
+
+    calls = redis.info("commandstats")
+    assert calls["cmdstat_lrange"]["calls"] == 1
+    assert calls["cmdstat_lrem"]["calls"] == 1
+    assert not {"cmdstat_lpush", "cmdstat_rpush", "cmdstat_ltrim"} & calls.keys()

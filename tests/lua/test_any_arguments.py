@@ -1,0 +1,146 @@
+"""Whatever a client sends: an answer or a refusal by name, and a refusal writes nothing."""
+
+from __future__ import annotations
+
+from conftest import REFUSAL
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from malformed import BAD_CALLS
+from redis.exceptions import ResponseError
+
+JID = ("a", "b", "c", "r", "r-1", "r-2", "a-history", "b-dependents", "c-dependencies", "-history")
+QUEUE = ("q", "q-work", "other", "q:q")
+WORKER = ("w", "v", "w:jobs")
+GROUP = ("g", "failed-retries-q", "")
+TEXT = ("", "K", "all", "1", "\x00\xff", "ü", "x" * 300, "%s %d", "a\nb")
+ODD_NUMBER = (
+    *("-0", "-1", "0.5", "1e300", "-1e300", "1e308", "1e17", "1e12", "1e-320", "9007199254740993"),
+    *("nan", "inf", "1e400", "0x10", " 5", "5x", ""),
+)
+NUMBER = (*("0", "1", "5") * 6, *ODD_NUMBER)
+ODD_MOMENT = ("1e11", "-1", "-0", "1e300", "nan", "inf", "")
+MOMENT = (*("0", "1", "100", "100.5", "200", "5000", "1e9", "auto") * 4, *ODD_MOMENT)
+LIST = (*('["a"]', '["b","c"]', "[]") * 3, '["a-history"]', "{}", '[""]', "[1]", '["x","x"," "]')
+DATA = (*("{}", "[]", '{"a":[]}') * 5, "1", '"x"', "[1,", '"\\ud800"', "[" * 1001)
+STATES = ("", "failed", "waiting,running", "complete,stalled", "depends,scheduled")
+CONFIG = (
+    "heartbeat",
+    "grace-period",
+    "max-job-history",
+    "jobs-history",
+    "jobs-history-count",
+    "q-max-concurrency",
+    "max-failure-message",
+    "stats-history",
+    "max-worker-age",
+)
+OPTIONS = (
+    ("priority", NUMBER),
+    ("retries", NUMBER),
+    ("tags", LIST),
+    ("depends", LIST),
+    ("delay", NUMBER),
+    ("next", QUEUE),
+    ("backlog", NUMBER),
+    ("keep-next-run", NUMBER),
+    ("interval", NUMBER),
+    ("queue", QUEUE),
+    ("data", DATA),
+    ("colour", TEXT),
+)
+RECUR = (QUEUE, JID, TEXT, DATA, ("interval",), NUMBER, NUMBER)
+
+#: Command -> what its arguments are drawn from, mostly; then what more of them are, or options.
+SHAPES = {
+    "put": (WORKER, QUEUE, JID, TEXT, DATA, NUMBER),
+    "requeue": (WORKER, QUEUE, JID, TEXT, DATA, NUMBER),
+    "get": (JID,),
+    "multiget": (JID, JID),
+    "pop": (QUEUE, WORKER, NUMBER),
+    "peek": (QUEUE, NUMBER),
+    "heartbeat": (JID, WORKER, DATA),
+    "complete": (JID, WORKER, QUEUE, DATA),
+    "fail": (JID, WORKER, GROUP, TEXT, DATA),
+    "retry": (JID, QUEUE, WORKER, NUMBER, GROUP, TEXT),
+    "failed": (GROUP, NUMBER, NUMBER),
+    "unfail": (QUEUE, GROUP, NUMBER),
+    "cancel": (JID, JID, JID),
+    "jobs": (("complete", "running", "stalled", "scheduled", "depends"), QUEUE, NUMBER, NUMBER),
+    "depends": (JID, ("on", "off"), JID, JID),
+    "timeout": (JID,),
+    "priority": (JID, NUMBER),
+    "tag": (("add", "remove", "get", "top"), JID, TEXT, NUMBER),
+    "track": (("track", "untrack"), JID),
+    "log": (JID, TEXT, DATA),
+    "queues": (QUEUE,),
+    "length": (QUEUE,),
+    "workers": (WORKER,),
+    "worker.deregister": (WORKER, WORKER),
+    "pause": (QUEUE,),
+    "unpause": (QUEUE,),
+    "queue.forget": (QUEUE,),
+    "stats": (QUEUE, NUMBER),
+    "config.get": (CONFIG,),
+    "config.set": (CONFIG, NUMBER),
+    "config.unset": (CONFIG,),
+    "recur": RECUR,
+    "recur.get": (JID,),
+    "recur.update": (JID,),
+    "recur.tag": (JID, TEXT, TEXT),
+    "recur.untag": (JID, TEXT),
+    "unrecur": (JID,),
+    "bulk.move": (GROUP, QUEUE, JID, STATES, JID, STATES),
+    "bulk.cancel": (GROUP, JID, STATES, JID, STATES),
+    "bulk.closure": (JID, JID),
+    "bulk.states": (GROUP, NUMBER, NUMBER),
+}
+
+#: Without these there is nothing for the others to act on.
+OFTEN = ("put", "pop", "recur", "fail", "retry", "complete")
+
+ANYTHING = st.sampled_from(
+    sorted({text for pool in (JID, TEXT, NUMBER, LIST, DATA, STATES) for text in pool})
+)
+
+
+def drawn_from(pool):
+    """Draw a text of a pool, now and then any other."""
+    usual = st.sampled_from(pool)
+    return st.one_of(*[usual] * 15, ANYTHING)
+
+
+@st.composite
+def calls(draw):
+    """Draw a command, a moment and arguments, mostly as many as it takes."""
+    command = draw(st.sampled_from([*sorted(SHAPES), *OFTEN * 5]))
+    arguments = [draw(drawn_from(pool)) for pool in SHAPES[command]]
+    if command in {"put", "requeue", "complete", "recur", "recur.update"}:
+        for name, pool in draw(st.lists(st.sampled_from(OPTIONS), max_size=3)):
+            arguments += [name, draw(drawn_from(pool))]
+    arguments = arguments[: draw(st.sampled_from([0, 1, 2, 3] + [99] * 40))]
+    return command, draw(st.sampled_from(MOMENT)), *arguments
+
+
+def test_every_command_is_drawn():
+    assert SHAPES.keys() == BAD_CALLS.keys()
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(calls(), min_size=20, max_size=60))
+def test_no_call_breaks_the_script_or_writes_and_refuses(redis, lua, made):
+    redis.flushdb()
+    before = {}
+    for call in made:
+        try:
+            lua(*call)
+        except ResponseError as error:
+            answer = str(error)
+        else:
+            answer = None
+            before = lua.stored()
+        assert answer is None or REFUSAL.fullmatch(answer), (call, answer)
+        assert answer is None or lua.stored() == before, call
