@@ -31,6 +31,7 @@ AWKWARD = [
     "a\nb",
     "%2F",
     "~41",
+    "overlong/" * 200,
 ]
 
 
