@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
@@ -33,19 +32,22 @@ _RIGHTS_KEPT_S = 30.0
 
 @dataclass(slots=True)
 class Rights:
-    """Whether Redis lets this console write: asked along with a page, kept for half a minute."""
+    """Whether Redis lets this console write: asked along with a page, kept for half a minute.
+
+    Threads share it without a lock: at worst two ask the same at once.
+    """
 
     reason: str = ""
-    _asked: float | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _told_at: float | None = None
 
     def due(self, monotonic: float) -> bool:
-        """Say whether it is time to ask; only one of several threads is told so."""
-        with self._lock:
-            if self._asked is not None and monotonic - self._asked < _RIGHTS_KEPT_S:
-                return False
-            self._asked = monotonic
-            return True
+        """Say whether it is time to ask."""
+        return self._told_at is None or monotonic - self._told_at >= _RIGHTS_KEPT_S
+
+    def told(self, reason: str, monotonic: float) -> None:
+        """Take the answer: why it may not write, or "". While Redis gives none, each page asks."""
+        self.reason = reason
+        self._told_at = monotonic
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +121,17 @@ class Current:
 
     def _run(self, plans: tuple[Plan[Any], ...]) -> list[Any]:
         client, rights = self.client, self.console.rights
-        probe = rights.due(client.clock.monotonic())
+        began = client.clock.monotonic()
         stamp = client.clock.stamp()
         _, (counts, *found) = reads.run(
             client.redis,
             client.keys,
-            (reads.frame(probe=probe), *plans),
+            (reads.frame(probe=rights.due(began)), *plans),
             now=None if stamp == SERVER else float(stamp),
         )
         self.console.outage.is_over(client.safe_url)
         if counts.read_only is not None:
-            rights.reason = counts.read_only
+            rights.told(counts.read_only, began)
         self._counts = counts
         return found
 

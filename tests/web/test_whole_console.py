@@ -191,11 +191,27 @@ def says_something(cell):
     return bool(drawn or cell.text not in {"", "\N{EN DASH}"})
 
 
+READER = (
+    "on", ">secret", "~ql:*", "&ql:*", "+@read", "+@connection", "+@pubsub", "+info", "+time",
+)  # fmt: skip
+
+
+def test_a_user_who_may_only_read_is_known_as_one_from_the_first_page_that_works(tmp_path):
+    server = EmbeddedServer(tmp_path / "later")
+    url = f"unix://console:secret@{tmp_path}/later/valkey.sock"
+    web = browser_for(create_app(url), "")
+    assert web.get("/").status_code == 503
+
+    with server:
+        with Client(server.url) as owner:
+            owner.redis.execute_command("ACL", "SETUSER", "console", *READER)
+        page = web.get("/").get_data(as_text=True)
+
+    assert "read-only" in page
+
+
 def test_a_user_who_may_only_read_sees_everything(shop):
-    shop.redis.execute_command(
-        "ACL", "SETUSER", "console", "on", ">secret", "~ql:*", "&ql:*",
-        "+@read", "+@connection", "+@pubsub", "+info", "+time",
-    )  # fmt: skip
+    shop.redis.execute_command("ACL", "SETUSER", "console", *READER)
     reader = Client(shop.url.replace("unix://", "unix://console:secret@"))
     web = browser_for(create_app(reader), "")
     before = everything(shop.redis)
