@@ -35,7 +35,7 @@ from qless_web.views import (
 if TYPE_CHECKING:
     from qless_web.access import Access
 
-_VIEWS = (
+_BLUEPRINTS = (
     actions,
     about,
     completed,
@@ -91,7 +91,7 @@ def create_app(client_or_url: Client | str | None = None, **settings: object) ->
     rendering.install(app)
     security.install(app, told)
     errors.install(app)
-    for family in _VIEWS:
+    for family in _BLUEPRINTS:
         app.register_blueprint(family.blueprint)
     _wrap(app, told)
     return app

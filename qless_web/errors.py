@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
-from flask import jsonify, request
-from werkzeug.exceptions import HTTPException, InternalServerError
+from flask import jsonify, redirect, request
+from werkzeug.exceptions import HTTPException, InternalServerError, NotFound
 
 from qless_core.errors import QlessError, RedisUnavailable
 from qless_web import statuses
 from qless_web.console import current
 from qless_web.presenters import problems
 from qless_web.rendering import render, render_without_redis
+from qless_web.security import local_path
 
 if TYPE_CHECKING:
     from _typeshed import ExcInfo
     from flask import Flask, Response
+    from werkzeug.wrappers import Response as Answer
 
     from qless_web.presenters.page import Link
 
@@ -28,6 +32,7 @@ def install(app: Flask) -> None:
     """Answer every error."""
     app.register_error_handler(QlessError, core_error)
     app.register_error_handler(HTTPException, http_error)
+    app.register_error_handler(NotFound, partial(_not_found, app))
     app.log_exception = _log_fault  # type: ignore[assignment,method-assign]  # on our log, once
 
 
@@ -52,6 +57,18 @@ def http_error(error: HTTPException) -> Response:
         if name not in {"Content-Type", "Content-Length"}:
             response.headers[name] = value
     return response
+
+
+def _not_found(app: Flask, error: NotFound) -> Response | Answer:
+    """Lead from an address with a slash too many to the one that was meant."""
+    path = request.path.rstrip("/")
+    routes = app.create_url_adapter(request)
+    if path in {"", request.path} or routes is None or not routes.test(path, request.method):
+        return http_error(error)
+    query = request.query_string.decode("ascii", errors="replace")
+    meant = quote(request.script_root + path, safe="/~") + (f"?{query}" if query else "")
+    place = local_path(meant, request.script_root)
+    return redirect(place, HTTPStatus.PERMANENT_REDIRECT) if place else http_error(error)
 
 
 def _log_fault(info: ExcInfo | tuple[None, None, None]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote, unquote
@@ -160,7 +160,9 @@ def install(app: Flask) -> None:
     environment.globals |= {"asset": asset, "link_url": link_url}
     # Names and messages may hold bytes that are not UTF-8: shown as such, never an error.
     environment.finalize = _finalize
-    app.add_url_rule("/static/<version>/<path:filename>", "static", partial(_static))
+    app.add_url_rule("/static/<version>/<path:filename>", "static", _static)
+    # Browsers ask for it wherever no page names another, as beside JSON or plain text.
+    app.add_url_rule("/favicon.ico", "favicon", _favicon)
 
 
 def _finalize(value: Any) -> Any:  # noqa: ANN401 - whatever a template prints
@@ -181,6 +183,12 @@ def static_version() -> str:
             digest.update(path.relative_to(STATIC).as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
+
+
+def _favicon() -> Response:
+    response = send_from_directory(STATIC, "favicon.ico")
+    response.headers["Cache-Control"] = "public, max-age=86400"
+    return response
 
 
 def _static(version: str, filename: str) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from flask import abort, request
 from werkzeug.wrappers import Response as Plain
@@ -129,7 +129,8 @@ def local_path(path: str, prefix: str) -> str | None:
     """Give the path back if it stays inside the console, else None: no open redirect."""
     if not path.startswith("/") or path.startswith("//") or re.search(r"[\\\x00-\x20\x7f]", path):
         return None
-    inside = urlsplit(path).path
+    # Browsers take %2e%2e for a step up, as they do "..".
+    inside = unquote(urlsplit(path).path)
     if prefix and inside != prefix and not inside.startswith(f"{prefix}/"):
         return None
     return None if ".." in inside.split("/") else path

@@ -1,0 +1,55 @@
+"""Addresses as people and browsers spell them: with a slash too many, in disguise, by habit."""
+
+from __future__ import annotations
+
+import pytest
+
+from qless_web.security import local_path
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("/queues/", "/queues"),
+        ("/queues/mail/", "/queues/mail"),
+        ("/queues/mail/waiting//?page=2&q=a%20b", "/queues/mail/waiting?page=2&q=a%20b"),
+        ("/queues/a~2Fb/", "/queues/a~2Fb"),
+        ("/queues/%C3%BC/", "/queues/%C3%BC"),
+        ("/jobs/no-such/", "/jobs/no-such"),
+    ],
+)
+def test_a_slash_too_many_leads_to_the_address_without_it(web, asked, meant):
+    answer = web.get(asked)
+
+    assert answer.status_code == 308
+    assert answer.headers["Location"] == web.prefix + meant
+
+
+@pytest.mark.parametrize(
+    "path", ["/nothing/", "/nothing/at/all/", "//elsewhere/", "/queues/mail/x/y/"]
+)
+def test_a_slash_behind_what_is_not_there_is_404(web, path):
+    assert web.get(path).status_code == 404
+
+
+def test_the_icon_is_where_browsers_look_for_it(web):
+    with web.get("/favicon.ico") as answer:
+        assert answer.status_code == 200
+        assert answer.content_type.startswith("image/")
+        assert "max-age" in answer.headers["Cache-Control"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/ops/../admin", "/ops/%2e%2e/admin", "/ops/.%2E/admin", "/ops/queues/%2E./%2e./admin",
+        "/opsy", "/queues", "//elsewhere", "https://elsewhere", "\\elsewhere", "/ops/\nqueues", "",
+    ],
+)  # fmt: skip
+def test_an_address_that_leaves_the_console_is_none_to_come_back_to(path):
+    assert local_path(path, "/ops") is None
+
+
+@pytest.mark.parametrize("path", ["/ops", "/ops/", "/ops/queues/a~2Fb?page=2", "/ops/tag/%C3%BC"])
+def test_an_address_within_the_console_is_one_to_come_back_to(path):
+    assert local_path(path, "/ops") == path
