@@ -6,6 +6,7 @@ from qless_core.client import Client
 from qless_core.clock import Clock
 from qless_core.errors import (
     BadArgument,
+    ForeignData,
     HasDependents,
     JobError,
     JobNotFound,
@@ -37,6 +38,7 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     # What can go wrong
     "QlessError",
     "BadArgument",
+    "ForeignData",
     "HasDependents",
     "JobError",
     "JobNotFound",

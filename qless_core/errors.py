@@ -51,6 +51,19 @@ class ScriptFault(QlessError):  # noqa: N818 - as above
         super().__init__(f"{where}: {message}" if message else where)
 
 
+class ForeignData(QlessError):  # noqa: N818 - as above
+    """Raised when a key holds another kind of data than belongs there: no qless wrote it."""
+
+    def __init__(self, key: str = "", holds: str = "", belongs: str = "") -> None:
+        #: The key; "" where it was not found out.
+        self.key = key
+        super().__init__(
+            f"The key {key} holds {holds} where {belongs} belongs: no qless wrote it"
+            if key
+            else "A key holds data of another kind than belongs there: no qless wrote it"
+        )
+
+
 class JobError(QlessError):
     """Raised when a job is not in the state that the call needs."""
 

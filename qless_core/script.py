@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from redis import exceptions
 
-from qless_core.errors import QlessError, RedisUnavailable, ScriptFault
+from qless_core import foreign
+from qless_core.errors import ForeignData, QlessError, RedisUnavailable, ScriptFault
+from qless_core.keys import Keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,12 +74,14 @@ _PASSING: Final = frozenset(
     {"BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "TRYAGAIN"}
 )
 
-#: The same, where redis-py has a class and may have cut the code off the text.
+#: The same, and being gone, where redis-py has a class and may have cut the code off the text.
 _PASSING_CLASSES: Final = (
     exceptions.ClusterDownError,
+    exceptions.ConnectionError,
     exceptions.MasterDownError,
     exceptions.OutOfMemoryError,
     exceptions.ReadOnlyError,
+    exceptions.TimeoutError,
     exceptions.TryAgainError,
 )
 
@@ -128,6 +132,7 @@ class Runner:
         """Run a command at a moment (epoch seconds, or `auto` for the server's clock).
 
         Raises:
+            ForeignData: a key holds data of another kind; the message names it where it can.
             QlessError: the script refused, with the class of its code.
             RedisUnavailable: Redis cannot be reached, or cannot do it now.
             ScriptFault: the script broke.
@@ -136,7 +141,19 @@ class Runner:
         try:
             return self._evaluate(command, now, *args)
         except exceptions.RedisError as error:
-            raise self.translate(error) from error
+            found = self.translate(error)
+            if isinstance(found, ForeignData):
+                found = self._foreign(args)
+            raise found from error
+
+    def _foreign(self, names: tuple[str | float, ...]) -> ForeignData:
+        """Name the key that a call with these arguments stumbled over."""
+        keys = Keys(self.script.namespace)
+        try:
+            found = foreign.find(self.redis, keys, map(str, names))
+        except exceptions.RedisError:
+            found = None
+        return ForeignData(*found) if found else ForeignData()
 
     def _evaluate(self, *args: str | float) -> Any:  # noqa: ANN401  as above
         script = self.script
@@ -151,12 +168,12 @@ class Runner:
     def translate(self, error: exceptions.RedisError) -> QlessError:
         """Find the error of ours for an error of redis-py."""
         text = str(error)
-        if isinstance(error, exceptions.ConnectionError | exceptions.TimeoutError):
-            return RedisUnavailable(text)
         refusal = _REFUSAL.fullmatch(text)
         code = refusal[1] if refusal else ""
         if code in _PASSING or isinstance(error, _PASSING_CLASSES):
             return RedisUnavailable(text)
+        if code == "WRONGTYPE":
+            return ForeignData()
         if refusal and (kind := _classes().get(code)):
             return kind.from_refusal(refusal[2])
         place = _PLACE.search(text)

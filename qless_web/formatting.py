@@ -41,12 +41,11 @@ def tilde(name: str) -> str:
     """
     if isinstance(name, NameDigest):
         return f"~~{name}"
-    raw = _bytes(name)
-    text = "".join(chr(byte) if byte in _SAFE else f"~{byte:02X}" for byte in raw) or "~"
+    text = "".join(chr(byte) if byte in _SAFE else f"~{byte:02X}" for byte in raw(name)) or "~"
     return text if len(text) <= LONGEST or isinstance(name, Whole) else f"~~{NameDigest.of(name)}"
 
 
-def _bytes(name: str) -> bytes:
+def raw(name: str) -> bytes:
     """Give the bytes of a name as Redis holds them; halves of pairs come from JSON alone."""
     try:
         return name.encode(errors="surrogateescape")
@@ -66,8 +65,8 @@ def untilde(text: str) -> str:
         return ""
     if text.startswith("~~") and (digest := NameDigest.read(text[2:])):
         return digest
-    raw = unquote_to_bytes(text.replace("%", "%25").replace("~", "%"))
-    name = raw.decode(errors="surrogateescape")
+    spelt = unquote_to_bytes(text.replace("%", "%25").replace("~", "%"))
+    name = spelt.decode(errors="surrogateescape")
     return name if tilde(Whole(name)) == text else text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote, unquote
@@ -128,6 +128,16 @@ def _here() -> str:
     return f"{path}?{query}" if query else path
 
 
+def _spelt(app: Flask, endpoint: str, values: dict[str, Any]) -> None:
+    """Put bytes where a value of the query holds what is no text; paths have `tilde` for that."""
+    for name, value in values.items():
+        if isinstance(value, str) and not app.url_map.is_endpoint_expecting(endpoint, name):
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                values[name] = formatting.raw(value)
+
+
 def link_url(link: Link) -> str:
     """Write the address of a link."""
     values: dict[str, Any] = dict(link.values)
@@ -137,6 +147,7 @@ def link_url(link: Link) -> str:
 def install(app: Flask) -> None:
     """Give the app its converter, filters and static files."""
     app.url_map.converters["name"] = NameConverter
+    app.url_defaults(partial(_spelt, app))
     environment = app.jinja_env
     environment.undefined = StrictUndefined
     environment.trim_blocks = environment.lstrip_blocks = True

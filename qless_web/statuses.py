@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qless_core.errors import (
     BadArgument,
+    ForeignData,
     JobError,
     JobNotFound,
     QlessError,
@@ -23,6 +24,7 @@ STATUSES: tuple[tuple[type[QlessError], int], ...] = (
     (RecurringJobNotFound, 404),
     (BadArgument, 400),
     (JobError, 409),
+    (ForeignData, 409),
     (QlessError, 500),
 )
 

@@ -6,12 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from qless_core.options import as_whole
 from qless_core.reads.plan import Call, Read, Scope, Slice, call, read
 from qless_core.reads.rows import (
     CLUES,
     Clue,
     JobRow,
     Listing,
+    by_score,
     clue_of,
     fields_of,
     job_rows,
@@ -78,7 +80,7 @@ def completed(scope: Scope, part: Slice) -> Read[Listing[JobRow]]:
         call("zcard", scope.keys.completed),
         call("zrevrange", scope.keys.completed, part.offset, part.last, withscores=True),
     ]
-    at = {jid: float(score) for jid, score in found or ()}
+    at = by_score(found)
     rows = yield from listed(scope, list(at), at=at)
     return Listing(rows, total or 0, part.offset)
 
@@ -98,7 +100,7 @@ def tags(scope: Scope, part: Slice) -> Read[Listing[tuple[str, int]]]:
             withscores=True,
         ),
     ]
-    rows = tuple((tag, int(float(score))) for tag, score in found or ())
+    rows = tuple((tag, as_whole(score) or 0) for tag, score in found or ())
     return Listing(rows, total or 0, part.offset)
 
 
@@ -127,8 +129,8 @@ def _by_state(scope: Scope, key: str, part: Slice, state: str | None) -> Read[St
         call("zrevrange", key, max(part.offset, SORTED_AT_MOST), part.last, withscores=True),
     ]
     members = members or 0
-    at = {jid: float(score) for jid, score in found or ()}
-    late = {} if state is not None else {jid: float(score) for jid, score in beyond or ()}
+    at = by_score(found)
+    late = {} if state is not None else by_score(beyond)
     everybody = [*at, *late]
     replies = yield _clue_calls(scope, everybody)
     clues = dict(zip(everybody, map(clue_of, replies), strict=True))

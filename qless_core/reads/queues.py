@@ -13,6 +13,7 @@ from qless_core.reads.rows import (
     JobRow,
     Listing,
     RecurringRow,
+    by_score,
     fields_of,
     job_rows,
     recurring_row,
@@ -216,7 +217,7 @@ def queue_jobs(
         call("zcount", key, low, high),
         call("zrangebyscore", key, low, high, start=part.offset, num=part.count, withscores=True),
     ]
-    at = {jid: float(score) for jid, score in found or ()}
+    at = by_score(found)
     asked = at if state == "depends" else ()
     replies = yield [
         *fields_of(scope.keys, at),
@@ -252,7 +253,7 @@ def _waiting(scope: Scope, name: str, part: Slice) -> Read[Listing[JobRow]]:
             withscores=True,
         ),
     ]
-    at = {jid: float(score) for jid, score in late or ()}
+    at = by_score(late)
     jids = [*(first or ()), *at]
     replies = yield fields_of(keys, jids)
     return Listing(
@@ -270,7 +271,7 @@ def _recurring(scope: Scope, name: str, part: Slice) -> Read[Listing[RecurringRo
         call("hmget", scope.keys.recurring(jid), RECURRING_FIELDS) for jid, _ in found or ()
     ]
     rows = tuple(
-        recurring_row(jid, reply, float(score), scope.now)
+        recurring_row(jid, reply, as_number(score), scope.now)
         for (jid, score), reply in zip(found or (), replies, strict=True)
     )
     return Listing(rows, total or 0, part.offset)

@@ -125,7 +125,7 @@ def fields_of(keys: Keys, jids: Iterable[str]) -> list[Call]:
 
 
 def listed(
-    scope: Scope, jids: Sequence[str], *, at: Mapping[str, float] | None = None
+    scope: Scope, jids: Sequence[str], *, at: Mapping[str, float | None] | None = None
 ) -> Read[tuple[JobRow, ...]]:
     """Read rows in two batches: their fields, then the scores that say which state they are in.
 
@@ -147,7 +147,7 @@ def job_rows(
     replies: Sequence[Sequence[str | None] | None],
     now: float,
     *,
-    at: Mapping[str, float] | None = None,
+    at: Mapping[str, float | None] | None = None,
     due: Mapping[str, float | None] | None = None,
     locks: Mapping[str, float | None] | None = None,
 ) -> tuple[JobRow, ...]:
@@ -250,6 +250,11 @@ def _clue(reply: Sequence[str | None] | None) -> Clue:
     return clue_of([found[name] for name in CLUES])
 
 
+def by_score(found: Sequence[tuple[str, object]] | None) -> dict[str, float | None]:
+    """Read members with their scores; a score that is no finite number is None."""
+    return {member: as_number(score) for member, score in found or ()}
+
+
 def scored(clues: Mapping[str, Clue]) -> dict[str, Clue]:
     """Choose the jobs whose state depends on a score: running and scheduled ones."""
     return {
@@ -280,9 +285,10 @@ def _worker(found: Mapping[str, str | None], failure: Mapping[str, Any]) -> str:
 
 
 def recurring_row(
-    jid: str, reply: Sequence[str | None], next_run: float | None, now: float
+    jid: str, reply: Sequence[str | None] | None, next_run: float | None, now: float
 ) -> RecurringRow:
-    """Make a row of a recurring job's `RECURRING_FIELDS`."""
+    """Make a row of a recurring job's `RECURRING_FIELDS`; None is a key of another type."""
+    reply = reply or [None] * len(RECURRING_FIELDS)
     found = dict(zip(RECURRING_FIELDS, reply, strict=True))
     interval = as_number(found["interval"])
     return RecurringRow(
@@ -305,7 +311,7 @@ def owed(next_run: float | None, interval: float | None, now: float) -> int:
     """Count the runs of a recurring job that are due and not made yet."""
     if next_run is None or not interval or interval <= 0 or next_run > now:
         return 0
-    return int((now - next_run) / interval) + 1
+    return (as_whole((now - next_run) / interval) or 0) + 1
 
 
 def tags_of(text: str | None) -> tuple[str, ...]:

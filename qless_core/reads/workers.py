@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from qless_core.options import as_number, number_of
 from qless_core.reads.plan import Read, Scope, Slice, call, read
-from qless_core.reads.rows import JobRow, Listing, fields_of, job_rows
+from qless_core.reads.rows import JobRow, Listing, by_score, fields_of, job_rows
 
 #: Jobs of a worker that are looked at to tell which queues it serves.
 _SAMPLE = 5
@@ -77,7 +77,7 @@ def workers(
     rows = tuple(
         WorkerSummary(
             name=name,
-            last_seen=seen,
+            last_seen=as_number(seen),
             running=replies[3 * index] or 0,
             stalled=replies[3 * index + 1] or 0,
             queues=tuple(sorted({each for _ in samples[index] if (each := next(queues))})),
@@ -101,7 +101,7 @@ def worker(scope: Scope, name: str, part: Slice) -> Read[WorkerDetail]:
         call("zcount", keys.worker_jobs(name), "-inf", scope.now),
         call("zrange", keys.worker_jobs(name), part.offset, part.last, withscores=True),
     ]
-    at = {jid: float(score) for jid, score in found or ()}
+    at = by_score(found)
     replies = yield fields_of(keys, at)
     rows = job_rows(list(at), replies, scope.now, at=at, locks=at)
     held, stalled = held or 0, stalled or 0

@@ -155,12 +155,19 @@ def test_b67_an_error_of_the_script_is_not_tried_again(redis):
     assert redis.get("tries") == "1"
 
 
-def test_a_fault_names_the_file_and_the_line(run, redis):
+def test_a_key_of_another_type_is_named(run, redis):
     redis.sadd("ql:config", "not a hash")
+    redis.set("ql:q:mail-work", "not a sorted set")
 
-    with pytest.raises(errors.QlessError, match="WRONGTYPE"):
-        run("config.get", 1)
+    with pytest.raises(errors.ForeignData, match="ql:config holds a set where a hash belongs"):
+        run("config.get", 1, "heartbeat")
+    redis.delete("ql:config")
+    with pytest.raises(errors.ForeignData) as refused:
+        run("peek", 1, "mail", 5)
+    assert refused.value.key == "ql:q:mail-work"
 
+
+def test_a_fault_names_the_file_and_the_line(run):
     fault = run.translate(ResponseError("user_script:2: attempt to index nil, on @user_script:2."))
     assert isinstance(fault, errors.ScriptFault)
     assert fault.where == "base.lua:2"
