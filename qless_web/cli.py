@@ -12,9 +12,9 @@ import os
 import signal
 import sys
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from qless_web.presenters.frame import running_version
 from qless_web.process.backing import backing
 from qless_web.process.daemon import daemonize
 from qless_web.process.errors import StartError
@@ -73,7 +73,8 @@ def _parser() -> argparse.ArgumentParser:
     order = parser.add_mutually_exclusive_group()
     order.add_argument("-S", "--status", action="store_true", help="say whether it runs")
     order.add_argument("-K", "--kill", action="store_true", help="stop the one that runs")
-    order.add_argument("--version", action="version", version=_version())
+    version = f"qless-web {running_version() or 'from a checkout'}"
+    order.add_argument("--version", action="version", version=version)
     for setting in SETTINGS:
         names = [f"-{setting.letter}"] if setting.letter else []
         options: dict[str, Any] = {"metavar": setting.name.rsplit("_", 1)[-1].upper()}
@@ -84,13 +85,6 @@ def _parser() -> argparse.ArgumentParser:
         text = setting.help.replace("%", "%%")
         parser.add_argument(*names, setting.flag, dest=setting.name, help=text, **options)
     return parser
-
-
-def _version() -> str:
-    try:
-        return f"qless-web {version('qless')}"
-    except PackageNotFoundError:
-        return "qless-web from a checkout"
 
 
 def _order(given: dict[str, Any]) -> int:

@@ -214,7 +214,7 @@ def _facts(found: JobDetail) -> Iterable[Fact]:
         action=None if row.state == "complete" else rank,
     )
     yield Fact(term="Retries left", words=sentence(_retries(row)))
-    if row.state in {"running", "stalled"} and row.worker:
+    if row.state in jobs.HELD and row.worker:
         seen = found.worker_seen
         since = (", seen ", words.past(seen)) if seen is not None else ()
         yield Fact(term="Worker", words=sentence(words.worker(row.worker), *since))
@@ -234,7 +234,7 @@ _LAST = {"running": "Popped", "stalled": "Popped", "complete": "Completed"}
 
 def _times(found: JobDetail) -> Iterable[Fact]:
     row = found.row
-    if row.expires is not None and row.state in {"running", "stalled"}:
+    if row.expires is not None and row.state in jobs.HELD:
         if row.state == "running":
             yield Fact(term="Lock ends", words=sentence(words.coming(row.expires)))
         else:
@@ -324,12 +324,12 @@ def _related(
             klass=each.klass,
             state=each.state,
             link=jobs.job_link(each.jid),
-            blocks=waiting is not None and each.state in {"failed", ""},
+            blocks=waiting is not None and each.state in jobs.BLOCKING,
             undepend=None if waiting is None else _undepend(waiting, each.jid),
         )
         for each in found
     ]
-    rows.sort(key=lambda each: (each.state not in {"failed", ""}, each.state == "complete"))
+    rows.sort(key=lambda each: (each.state not in jobs.BLOCKING, each.state == "complete"))
     return RelatedJobs(shown=tuple(rows), total=max(total, len(rows)), undepend_all=undepend_all)
 
 

@@ -24,6 +24,9 @@ STATES = ("waiting", "running", "stalled", "scheduled", "depends", "failed", "co
 #: The states of a job that a worker holds; one turns into the other when the lock runs out.
 HELD = frozenset({"running", "stalled"})
 
+#: The states of a job that holds up those that depend on it until somebody acts; "" is gone.
+BLOCKING = frozenset({"failed", ""})
+
 #: Which instant a list is about: "put", "due", "lock" (its end), "failed", "completed" or
 #: "tracked"; "state" takes the one that fits the state of each job.
 Moment = Literal["state", "put", "due", "lock", "failed", "completed", "tracked"]

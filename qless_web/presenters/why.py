@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from qless_web.formatting import count, duration
+from qless_web.presenters.jobs import BLOCKING
 from qless_web.presenters.words import Sentence, coming, group, job, past, queue, sentence, worker
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _stalled(found: JobDetail, _now: float) -> Why:
 
 def _depends(found: JobDetail, _now: float) -> Why:
     total = found.dependencies_total
-    bad = [each for each in found.dependencies if each.state in {"failed", ""}]
+    bad = [each for each in found.dependencies if each.state in BLOCKING]
     others = f", and for {count(total - 1)} more" if total > 1 else ""
     if bad:
         first = bad[0]
