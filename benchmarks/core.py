@@ -45,7 +45,7 @@ class Server:
         self._now = 1_700_000_000.0
         self._number = 0
 
-    def call(self, *args: str | float) -> Any:  # noqa: ANN401  what the script answers
+    def call(self, *args: str | float) -> Any:  # noqa: ANN401 - what the script answers
         """Call the script a millisecond later than before."""
         self._now += 0.001
         return self.redis.evalsha(self._sha, 0, args[0], self._now, *args[1:])

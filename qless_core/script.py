@@ -128,7 +128,7 @@ class Runner:
         self.redis = redis
         self.script = script
 
-    def __call__(self, command: str, now: float | str, *args: str | float) -> Any:  # noqa: ANN401  what Redis answers
+    def __call__(self, command: str, now: float | str, *args: str | float) -> Any:  # noqa: ANN401 - what Redis answers
         """Run a command at a moment (epoch seconds, or `auto` for the server's clock).
 
         Raises:
@@ -155,7 +155,7 @@ class Runner:
             found = None
         return ForeignData(*found) if found else ForeignData()
 
-    def _evaluate(self, *args: str | float) -> Any:  # noqa: ANN401  as above
+    def _evaluate(self, *args: str | float) -> Any:  # noqa: ANN401 - as above
         script = self.script
         sent = (*script.keys, *args)
         try:

@@ -71,7 +71,7 @@ class Feed:
             while self._hub.goes_on():
                 try:
                     self._step()
-                except Exception as error:  # noqa: BLE001  the feed must outlive whatever it is fed
+                except Exception as error:  # noqa: BLE001 - the feed must outlive whatever it is fed
                     self._complain(error)
                     self._rest(CONFUSED_S)
         finally:

@@ -298,7 +298,7 @@ def _fits(width: float, letters: int) -> Literal["", "wide", "narrow", "all"]:
 
 
 def _time_ticks(length: float, say: Callable[[float], str]) -> tuple[Tick, ...]:
-    step = next((step for step in STEPS_S if length / step <= 6), length / 4)  # noqa: PLR2004  # six ticks fit a phone
+    step = next((step for step in STEPS_S if length / step <= 6), length / 4)  # noqa: PLR2004 - six ticks fit a phone
     times = itertools.takewhile(lambda at: at <= length, itertools.count(0, step))
     return thinned(
         Tick(round(100 * at / length, 3), "0" if at == 0 else f"+{say(at)}") for at in times

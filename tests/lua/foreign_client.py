@@ -87,7 +87,7 @@ def manage(client, queue, seen):
 
 def main():
     client = qless.Client(sys.argv[1], hostname="foreign")
-    client._lua = client.redis.register_script(sys.stdin.read())  # noqa: SLF001  no other door
+    client._lua = client.redis.register_script(sys.stdin.read())  # noqa: SLF001 - no other door
     queue = client.queues["mail"]
     seen = {}
     work(client, queue, seen)

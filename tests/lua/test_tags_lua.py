@@ -65,7 +65,7 @@ def test_a_tag_lists_its_jobs_by_page_the_oldest_first(lua):
 
     pages = [lua.json("tag", 99, "get", "a", offset, 7)["jobs"] for offset in range(0, 35, 7)]
 
-    assert sum(pages, []) == [f"j-{number:02}" for number in range(30)]  # noqa: RUF017  five pages
+    assert sum(pages, []) == [f"j-{number:02}" for number in range(30)]  # noqa: RUF017 - five pages
     assert lua.json("tag", 99, "get", "a")["total"] == 30
     assert len(lua.json("tag", 99, "get", "a")["jobs"]) == 25
     assert lua.json("tag", 99, "get", "a", 0, 0)["jobs"] == []
@@ -121,7 +121,7 @@ def test_only_the_newest_5000_jobs_of_a_tag_are_sorted(lua, redis):
         *[jid for jid in newest if jid in finished],
         *jids[:1_000],
     ]
-    assert sum(pages, []) == expected  # noqa: RUF017  fifteen pages
+    assert sum(pages, []) == expected  # noqa: RUF017 - fifteen pages
     redis.config_resetstat()
     assert lua.json("tag", 9, "get", "a", 5_000, 5, "open-first")["jobs"] == jids[:5]
     assert "cmdstat_zmscore" not in redis.info("commandstats")

@@ -34,13 +34,13 @@ def command(tmp_path):
 
 
 @pytest.fixture
-def console(command, server, redis):  # noqa: ARG001  `redis` empties the server
+def console(command, server, redis):  # noqa: ARG001 - `redis` empties the server
     """Serve the console as it is shipped."""
     return command.start("--redis-url", server.url)
 
 
 @pytest.fixture
-def live(server, redis):  # noqa: ARG001  `redis` empties the server
+def live(server, redis):  # noqa: ARG001 - `redis` empties the server
     """Make a client that goes by the server's time, as the console's."""
     with Client(server.url) as client:
         yield client
@@ -231,7 +231,8 @@ def test_b77_pages_are_served_while_every_stream_is_taken_by_who_never_reads(com
         connection.close()
 
 
-def test_a_sync_worker_of_gunicorn_refuses_streams_and_serves_pages(server, redis, tmp_path):  # noqa: ARG001
+@pytest.mark.usefixtures("redis")
+def test_a_sync_worker_of_gunicorn_refuses_streams_and_serves_pages(server, tmp_path):
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     settings = ["-k", "sync", "--bind", f"fd://{listener.fileno()}", "--no-control-socket"]

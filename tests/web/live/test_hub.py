@@ -146,7 +146,7 @@ def test_a_change_is_told_once_although_event_and_tick_both_find_it(client, list
 
     for number in range(5):
         client.queues["mail"].put("Send", {}, jid=f"j{number}")
-        eventually(lambda: _told(listener, "queue:mail") == number + 1)  # noqa: B023  called now
+        eventually(lambda: _told(listener, "queue:mail") == number + 1)  # noqa: B023 - called now
         before = len(listener.messages)
         client.config["heartbeat"] = 30 + number
         listener.wait_for("change", "config", after=before)
@@ -312,7 +312,7 @@ def test_closing_ends_every_stream_with_a_bye_and_takes_no_more(hub, listen):
 def test_closing_within_a_signal_handler_waits_for_nothing(hub):
     stream = hub.open(frozenset({"queues"}))
 
-    with hub._lock:  # noqa: SLF001  what the handler may have interrupted
+    with hub._lock:  # noqa: SLF001 - what the handler may have interrupted
         hub.close()
 
     assert list(stream.messages())[-1] == sse.BYE
@@ -464,7 +464,7 @@ def test_watching_costs_a_bounded_number_of_commands(redis, listen, monkeypatch)
             pipe.zadd("ql:workers", {f"w{number}": number})
         pipe.execute()
     sent = []
-    send = plan._send  # noqa: SLF001  the one place that all reads pass
+    send = plan._send  # noqa: SLF001 - the one place that all reads pass
 
     def counted(client, calls):
         sent.append(len(calls))
@@ -484,7 +484,7 @@ def test_of_many_queues_each_is_looked_at_in_its_turn(redis, listen):
 
     for number in (0, 150, 299):
         before = len(listener.messages)
-        eventually(lambda: _heard_of(redis, number, listener, before))  # noqa: B023  called now
+        eventually(lambda: _heard_of(redis, number, listener, before))  # noqa: B023 - called now
 
 
 def _heard_of(redis, number, listener, before):
