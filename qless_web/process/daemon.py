@@ -18,7 +18,7 @@ _UP = "+"
 
 
 class Readiness:
-    """The daemon's end of the pipe to the process that started it."""
+    """The daemon's end of the pipe to the process that started it; closed once all is said."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -32,8 +32,12 @@ class Readiness:
         self._send("-" + message)
 
     def _send(self, message: str) -> None:
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor < 0:
+            return
         with contextlib.suppress(BrokenPipeError):
-            os.write(self._descriptor, message.encode() + b"\0")
+            os.write(descriptor, message.encode() + b"\0")
+        os.close(descriptor)
 
 
 def daemonize(run: Callable[[Readiness], None], log: Path) -> str:
@@ -75,6 +79,8 @@ def _detach(output: int) -> None:
     os.dup2(nothing, 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
+    for descriptor in {nothing, output} - {0, 1, 2}:
+        os.close(descriptor)
 
 
 def _run(run: Callable[[Readiness], None], readiness: Readiness) -> NoReturn:

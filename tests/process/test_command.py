@@ -182,6 +182,17 @@ def test_the_pid_and_the_log_are_where_they_are_told_to_be(qless_web, url):
     assert port
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux lists them so")
+def test_a_daemon_keeps_nothing_open_that_it_does_not_use(qless_web, url):
+    _, pid = daemon(qless_web, "--redis-url", url, "--log-file", "here.log")
+
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    for each in (str(pid), *children):
+        opened = {fd.name: str(fd.readlink()) for fd in Path(f"/proc/{each}/fd").iterdir()}
+        assert {name for name, to in opened.items() if to.endswith("here.log")} == {"1", "2"}
+        assert {name for name, to in opened.items() if to == os.devnull} == {"0"}
+
+
 def test_a_daemon_reloads_on_hup(qless_web, url):
     port, pid = daemon(qless_web, "--redis-url", url)
 
