@@ -11,6 +11,7 @@ from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  #
 from qless_web.app import create_app
 from qless_web.process.compiled import compile_first_page, keep_compiled
 from qless_web.process.ending import Ending
+from qless_web.process.patience import PatientWorker
 
 if TYPE_CHECKING:
     import socket
@@ -70,7 +71,7 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
         memory = Path("/dev/shm")  # noqa: S108 - gunicorn makes its own files there, privately
         options: dict[str, Any] = {
             "bind": f"fd://{self._descriptor}",
-            "worker_class": "gthread",
+            "worker_class": PatientWorker,
             "threads": self._settings.threads,
             "graceful_timeout": ARBITER_GRACE_S,
             "timeout": STUCK_S,

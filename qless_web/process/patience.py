@@ -1,0 +1,91 @@
+"""How long a client may take to send a request, so that slow ones do not hold every thread.
+
+A thread of gunicorn reads a request for as long as its client sends it. Here a connection gets a
+thread only once something has come in, and loses it where the rest does not follow.
+"""
+
+from __future__ import annotations
+
+import errno
+from functools import partial
+from selectors import EVENT_READ
+from typing import TYPE_CHECKING, Any, Final
+
+from gunicorn.http import get_parser  # type: ignore[import-untyped]  # gunicorn has none
+from gunicorn.http.unreader import SocketUnreader  # type: ignore[import-untyped]  # as above
+from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]  # as above
+
+from qless_core.clock import Clock
+
+if TYPE_CHECKING:
+    import socket
+    from concurrent.futures import Future
+
+#: Seconds for a request to come in, and the bytes that give it one more second each: a head takes
+#: one packet, and the largest body less than the four minutes that this makes.
+PATIENCE_S: Final = 10.0
+SLOWEST: Final = 16_384
+
+_CLOCK: Final = Clock()
+
+
+class PatientReader(SocketUnreader):  # type: ignore[misc]  # the base has no types
+    """Reads a request from a connection, until its time is up."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        super().__init__(connection)
+        self._until = 0.0
+        #: Whether its time was up before the request was there.
+        self.is_late = False
+
+    def begin(self) -> None:
+        """Give the next request its time."""
+        self._until = _CLOCK.monotonic() + PATIENCE_S
+
+    def chunk(self, size_hint: int | None = None) -> bytes:
+        """Give what has come in; what is there already is given however late it is.
+
+        Raises:
+            TimeoutError: nothing came in time.
+
+        """
+        self.sock.settimeout(max(0.0, self._until - _CLOCK.monotonic()))
+        try:
+            data: bytes = super().chunk(size_hint)
+        except (BlockingIOError, TimeoutError):
+            self.is_late = True
+            # gunicorn logs this number no more than a client that has left.
+            raise TimeoutError(errno.ECONNRESET, "the request did not come in") from None
+        finally:
+            self.sock.settimeout(None)
+        self._until += len(data) / SLOWEST
+        return data
+
+
+class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the base has no types
+    """Gives a connection a thread when there is something to read, and that for a while only."""
+
+    def enqueue_req(self, conn: Any) -> None:  # noqa: ANN401 - the base has no types
+        """Have a thread serve a connection; a new one once its first bytes are there."""
+        if conn.parser is None:
+            conn.parser = get_parser(self.cfg, conn.sock, conn.client)
+            conn.parser.unreader = PatientReader(conn.sock)
+        if not conn.initialized and not conn.data_ready:
+            conn.timeout = _CLOCK.monotonic() + PATIENCE_S
+            self.pending_conns.append(conn)
+            ready = partial(self.on_pending_socket_readable, conn)
+            self.poller.register(conn.sock, EVENT_READ, ready)
+            return
+        conn.parser.unreader.begin()
+        super().enqueue_req(conn)
+
+    def finish_request(self, conn: Any, fs: Future[Any]) -> None:  # noqa: ANN401 - as above
+        """Keep a connection, or close it: where that may take a while, not on the main thread."""
+        if fs.cancelled() or fs.exception() or fs.result():
+            super().finish_request(conn, fs)
+            return
+        self.nr_conns -= 1
+        if conn.parser.unreader.is_late:
+            conn.close()
+        else:
+            self.tpool.submit(conn.close, graceful=True)

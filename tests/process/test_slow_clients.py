@@ -1,0 +1,118 @@
+"""Clients that connect and then take their time: they lose their place, nobody else does."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+
+import pytest
+
+from qless_core.embedded import EmbeddedServer
+from tests.support.polling import PATIENCE_S, eventually
+from tests.support.processes import get
+
+THREADS = 4
+
+UNFINISHED = {
+    "nothing at all": b"",
+    "half a line": b"GET / HT",
+    "half of the headers": b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
+    "a byte of a body": (
+        b"POST /pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"
+    ),
+    "a byte of a form": (
+        b"POST /queues/a/pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n"
+        b"Content-Type: application/x-www-form-urlencoded\r\n\r\na"
+    ),
+    "half of a chunk": (
+        b"POST /pause HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"
+    ),
+}
+
+
+@pytest.fixture
+def console(qless_web):
+    with EmbeddedServer() as server:
+        yield qless_web.start(
+            "--threads", str(THREADS), "--live-max-streams", "1", "--redis-url", server.url
+        )
+
+
+@pytest.fixture
+def connect(console):
+    """Connect and send what is given; all is closed afterwards."""
+    with contextlib.ExitStack() as stack:
+
+        def connect(sent):
+            address = ("127.0.0.1", console.port)
+            connection = stack.enter_context(socket.create_connection(address, PATIENCE_S))
+            connection.sendall(sent)
+            return connection
+
+        yield connect
+
+
+def closed(connection):
+    """Tell whether the other end has closed a connection, with or without an answer."""
+    connection.settimeout(0)
+    try:
+        while connection.recv(65_536):
+            pass
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        pass
+    return True
+
+
+@pytest.mark.parametrize("sent", UNFINISHED.values(), ids=UNFINISHED)
+def test_pages_answer_again_whatever_clients_leave_unfinished(qless_web, console, connect, sent):
+    stream = connect(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert b"200 OK" in stream.recv(65_536)
+    slow = [connect(sent) for _ in range(3 * THREADS)]
+
+    assert get(console.port, "/")[0] == 200
+
+    eventually(lambda: all(closed(connection) for connection in slow))
+    assert not closed(stream)
+    assert get(console.port, "/")[0] == 200
+    assert qless_web.complaints == ""
+
+
+def test_a_client_that_sends_a_byte_now_and_then_is_slow_too(console, connect):
+    slow = [connect(UNFINISHED["half of the headers"]) for _ in range(3 * THREADS)]
+    done = threading.Event()
+
+    def trickle():
+        while not done.wait(0.2):
+            for connection in slow:
+                with contextlib.suppress(OSError):
+                    connection.send(b"x")
+
+    thread = threading.Thread(target=trickle, daemon=True)
+    thread.start()
+    try:
+        eventually(lambda: get(console.port, "/")[0] == 200)
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_clients_that_do_not_hang_up_keep_nobody_waiting(console, connect):
+    asked = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    answered = [connect(asked) for _ in range(5 * THREADS)]
+
+    assert get(console.port, "/")[0] == 200
+    assert all(b"200 OK" in connection.recv(65_536) for connection in answered)
+
+
+def test_a_body_in_many_parts_is_taken(connect):
+    body = b'{"queue": "mail"' + b" " * 200_000 + b"}"
+    head = f"POST /pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+    connection = connect(head.encode())
+
+    for start in range(0, len(body), 10_000):
+        connection.sendall(body[start : start + 10_000])
+
+    assert b"200 OK" in connection.recv(65_536)
