@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from qless_core import bulk, wire
 from qless_core.client import Client
-from qless_core.connection import DEFAULT_URL
+from qless_core.command_line import Parser
+from qless_core.connection import DEFAULT_URL, hushed
 from qless_core.errors import BadArgument, JobNotFound, QlessError
 from qless_core.job import Job
 from qless_core.options import OPTIONS, as_number, option_of
@@ -284,7 +285,7 @@ def _say(value: object) -> None:
 
 def _complain(problem: object) -> None:
     """Print a line to the standard error, whatever is in it."""
-    _print(f"qless: {problem}", sys.stderr)
+    _print(f"qless: {hushed(str(problem))}", sys.stderr)
 
 
 def _print(value: object, stream: TextIO) -> None:
@@ -308,7 +309,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="qless", description="Put jobs into queues, work them, look at them and mend them."
     )
     parser.add_argument(

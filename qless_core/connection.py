@@ -6,6 +6,7 @@ out and whose answer was lost would otherwise take a second job.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -23,8 +24,15 @@ DEFAULT_URL: Final = "redis://localhost:6379/0"
 #: Settings that redis-py adds for a pool of its own, and that would tie ours to it.
 _OF_THEIR_POOL: Final = ("maint_notifications", "orig_", "himport_", "event_dispatcher")
 #: Words in the query of a URL whose values nobody may read.
-_SECRETS: Final = ("password", "passwd", "secret", "token")
+_SECRETS: Final = ("pass", "pwd", "auth", "secret", "token", "credential")
 _MASK: Final = "***"
+
+#: In any text: what may be before the host of a URL, the query's secrets, and a URL.
+_OWNER: Final = re.compile(r"://(?![^\s@:]*:?\*\*\*@[^@\n]*$)[^\n]*@", re.MULTILINE)
+_IN_QUERY: Final = re.compile(
+    rf"([?&][^=&\s]*(?:{'|'.join(_SECRETS)})[^=&\s]*=)[^&\n]*", re.IGNORECASE
+)
+_URL: Final = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"]+")
 
 
 class Packer(HiredisRespSerializer):
@@ -72,7 +80,7 @@ DEFAULTS: Final[dict[str, Any]] = {
 def masked(url: str) -> str:
     """Give a URL without its secrets: passwords before the host and in the query.
 
-    Where it is not plain what belongs to a password, nothing but the scheme is left.
+    A user without a password is one too: many write the password there. Where it is not plain what belongs to a password, nothing but the scheme is left.
     """
     scheme, separator, rest = url.partition("://")
     hidden = f"{scheme}://{_MASK}" if separator and scheme.isalnum() else _MASK
@@ -92,8 +100,15 @@ def masked(url: str) -> str:
         ],
         safe="*/",
     )
-    owner = f"{user}:{_MASK}" if colon else user
+    owner = f"{user}:{_MASK}" if colon else (owner and _MASK)
     return f"{scheme}://{owner}{at}{host}{parts.path}{'?' if query else ''}{query}"
+
+
+def hushed(text: str) -> str:
+    """Give any text without the secrets of the URLs in it, rather too little than too much."""
+    text = _OWNER.sub(f"://{_MASK}@", text)
+    text = _IN_QUERY.sub(rf"\1{_MASK}", text)
+    return _URL.sub(lambda found: masked(found[0]), text)
 
 
 def described(settings: dict[str, Any]) -> str:

@@ -14,6 +14,8 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from qless_core.command_line import Parser
+from qless_core.connection import hushed
 from qless_web.presenters.frame import running_version
 from qless_web.process.backing import backing
 from qless_web.process.daemon import daemonize
@@ -53,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
 
 
 def _complain(error: Exception, code: int) -> int:
-    sys.stderr.write(f"qless-web: {error}\n")
+    sys.stderr.write(f"qless-web: {hushed(str(error))}\n")
     return code
 
 
@@ -63,7 +65,7 @@ def _say(text: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="qless-web",
         description="The console of qless: see the jobs in a Redis, and mend them.",
         epilog="Each setting is also an environment variable: --read-only is QLESS_WEB_READ_ONLY.",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from qless_core.connection import masked, pool_of
+from qless_core.connection import hushed, masked, pool_of
 from qless_core.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -338,7 +338,9 @@ def _checked(setting: Setting, value: object, called: str) -> object:
 
 
 def _shown(setting: Setting, value: object) -> object:
-    return masked(str(value)) if setting.secret else value
+    if setting.secret:
+        return masked(str(value))
+    return hushed(value) if isinstance(value, str) else value
 
 
 def _refuse_unknown(name: str, known: list[str], called: str) -> None:

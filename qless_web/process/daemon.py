@@ -7,6 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
+from qless_core.connection import hushed
 from qless_web.process.errors import StartError
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _run(run: Callable[[Readiness], None], readiness: Readiness) -> NoReturn:
     try:
         run(readiness)
     except StartError as error:
-        sys.stderr.write(f"qless-web: {error}\n")
+        sys.stderr.write(f"qless-web: {hushed(str(error))}\n")
         readiness.failed(str(error))
         sys.exit(1)
     sys.exit(0)

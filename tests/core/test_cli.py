@@ -266,6 +266,26 @@ def test_a_command_line_that_makes_no_sense_shows_how_it_is_used(arguments, caps
     assert "usage: qless" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["queues", "--redis-ur=redis://:s3cret@h"],
+        ["--redis-ur", "redis://s3cret@h", "queues"],
+        ["--namespace", "ql:", "redis://:s3cret@h"],
+        ["jobs", "mail", "waiting", "--count", "redis://:s3cret@h"],
+        ["put", "q", "K", "--data", "redis://:s3cret@h"],
+        ["--redis-url", "redis://h/0?pwd=s3cret", "queues"],
+    ],
+)
+def test_b76_no_complaint_shows_a_password_in_the_wrong_place(arguments, capsys):
+    with contextlib.suppress(SystemExit):
+        main(arguments)
+
+    said = capsys.readouterr()
+    assert said.err
+    assert "s3cret" not in said.out + said.err
+
+
 def test_text_that_the_terminal_cannot_show_is_written_another_way(server, client):
     client.queues["q"].put("Job", {"to": "ü 🙂"}, jid="a")
 

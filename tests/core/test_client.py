@@ -9,7 +9,7 @@ import redis as redis_py
 
 from qless_core.client import Client
 from qless_core.clock import Clock
-from qless_core.connection import masked
+from qless_core.connection import hushed, masked
 from qless_core.embedded import EmbeddedServer
 from qless_core.errors import BadArgument, JobNotFound, RedisUnavailable
 from qless_core.script import Script
@@ -106,7 +106,9 @@ def test_b74_b76_a_bad_url_is_refused_without_its_password(url):
         ("redis://localhost:6379/0", "redis://localhost:6379/0"),
         ("redis://:secret@localhost/1", "redis://:***@localhost/1"),
         ("rediss://me:secret@host:1/2", "rediss://me:***@host:1/2"),
-        ("redis://me@host", "redis://me@host"),
+        ("redis://s3cret@host", "redis://***@host"),
+        ("redis://h/0?pass=secret", "redis://h/0?pass=***"),
+        ("redis://h/0?PWD=secret&auth=secret&db=1", "redis://h/0?PWD=***&auth=***&db=1"),
         ("redis://:s%40%2F%23@[::1]:6379/2", "redis://:***@[::1]:6379/2"),
         ("unix://:secret@/a/b.sock?db=3", "unix://:***@/a/b.sock?db=3"),
         ("unix:///a/b.sock?db=3&password=secret", "unix:///a/b.sock?db=3&password=***"),
@@ -120,6 +122,24 @@ def test_b74_b76_a_bad_url_is_refused_without_its_password(url):
 )
 def test_b76_the_address_is_shown_without_its_secrets(url, shown):
     assert masked(url) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("no --redis-ur=redis://:s3cret@h", "no --redis-ur=redis://***@h"),
+        ("not 'redis://:s3cret@h' here", "not 'redis://***@h' here"),
+        ("no redis://:s3 cr@t@h", "no redis://***@h"),
+        ("no redis://s3cret@h, redis://:s3cret@i", "no redis://***@i"),
+        ("no redis://h/0?pwd=s3cret&db=1", "no redis://h/0?pwd=***&db=1"),
+        ("no redis://:s3cret", "no redis://***"),
+        ("the URL redis://me:***@h:1/0 is bad", "the URL redis://me:***@h:1/0 is bad"),
+        ("port 80 of a@b is taken", "port 80 of a@b is taken"),
+        ("serves http://127.0.0.1:80/a?b=1", "serves http://127.0.0.1:80/a?b=1"),
+    ],
+)
+def test_b76_any_text_is_shown_without_the_secrets_of_urls(text, shown):
+    assert hushed(text) == shown
 
 
 def test_b76_nothing_of_the_client_shows_the_password():

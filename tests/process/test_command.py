@@ -72,6 +72,20 @@ def test_a_senseless_redis_url_is_refused_without_its_password(qless_web):
     assert "hunter2" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "flag", ["--redis-ur=%s", "--port=%s", "--threads=%s", "--prefix=%s", "--host=%s", "%s"]
+)
+@pytest.mark.parametrize(
+    "address", ["redis://:s3cret@h", "redis://s3cret@h", "redis://h?pwd=s3cret"]
+)
+def test_a_redis_url_in_the_wrong_place_is_not_shown(qless_web, flag, address):
+    done = qless_web.run("-F", flag % address)
+
+    assert done.returncode in {1, 2}
+    assert done.stderr
+    assert "s3cret" not in done.stderr + done.stdout
+
+
 def test_a_misspelt_flag_is_refused(qless_web):
     done = qless_web.run("--read-onyl")
 
