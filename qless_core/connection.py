@@ -80,7 +80,8 @@ DEFAULTS: Final[dict[str, Any]] = {
 def masked(url: str) -> str:
     """Give a URL without its secrets: passwords before the host and in the query.
 
-    A user without a password is one too: many write the password there. Where it is not plain what belongs to a password, nothing but the scheme is left.
+    A user without a password is one too: many write the password there. Where it is not plain what
+    belongs to a password, nothing but the scheme is left.
     """
     scheme, separator, rest = url.partition("://")
     hidden = f"{scheme}://{_MASK}" if separator and scheme.isalnum() else _MASK

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import subprocess
@@ -279,7 +280,7 @@ def test_a_command_line_that_makes_no_sense_shows_how_it_is_used(arguments, caps
 )
 def test_b76_no_complaint_shows_a_password_in_the_wrong_place(arguments, capsys):
     with contextlib.suppress(SystemExit):
-        main(arguments)
+        cli.main(arguments)
 
     said = capsys.readouterr()
     assert said.err
