@@ -57,20 +57,20 @@ def paths(shop):
     )
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 390])
-def test_every_page_is_fit_for_everybody(page, shop, paths, theme, width):
+def test_every_page_is_fit_for_everybody(page, shop, paths, width):
     console, _ = shop
     complaints, wide, found = [], [], {}
     page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
 
     for path in paths:
         page.goto(console + path)
-        if wrong := findings(page):
-            found[path] = wrong
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+            if wrong := findings(page):
+                found[f"{path} in {theme}"] = wrong
         if page.evaluate("document.documentElement.scrollWidth") > width:
             wide.append(path)
 
