@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -156,6 +157,9 @@ def test_many_jids_are_not_too_many(many, lua, redis):
     assert redis.scard("ql:j:j-dependencies") == len(many)
     assert lua("depends", 5, "j", "off", *many) == 1
     assert lua.job("j")["state"] == "waiting"
+    lua.put(5, "j", "depends", json.dumps(many))
+    assert redis.scard("ql:j:j-dependencies") == len(many)
+    assert lua("depends", 5, "j", "off", "all") == 1
 
     assert lua("cancel", 6, *many) == many
     assert redis.zrange("ql:q:q-work", 0, -1) == ["j"]
