@@ -14,10 +14,10 @@ from qless_core.clock import SERVER, Clock
 from qless_core.commands import Commands
 from qless_core.config import Config
 from qless_core.connection import DEFAULT_URL, described, masked, pool_like, pool_of
-from qless_core.errors import RedisUnavailable
+from qless_core.errors import BadArgument, RedisUnavailable
 from qless_core.failures import Failures
 from qless_core.jobs import Jobs
-from qless_core.keys import Keys
+from qless_core.keys import Keys, complaint
 from qless_core.queue import Queues
 from qless_core.script import Runner, Script
 from qless_core.stats import Stats
@@ -46,7 +46,7 @@ class Client:
         worker_name: in whose name jobs are popped; `<host>-<pid>` when not given.
 
     Raises:
-        BadArgument: the URL cannot be understood.
+        BadArgument: the URL cannot be understood, or the namespace is none.
 
     """
 
@@ -61,6 +61,9 @@ class Client:
     ) -> None:
         #: The address as it was given; None for a client made from another.
         self.url = url if redis is None else None
+        if problem := complaint(namespace):
+            message = f"the namespace {namespace!r} {problem}"
+            raise BadArgument(message)
         self.namespace = namespace
         self.clock = clock or Clock()
         self.keys = Keys(namespace)

@@ -2,6 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
+#: What a shell or a file of settings leaves behind by mistake.
+_SLIPS: Final = re.compile(r"[\s'\"`\x00-\x1f\x7f]")
+#: A namespace but for its hash tags, which must be whole: a cluster goes by them.
+_TAGS: Final = re.compile(r"\{[^{}]+\}")
+
+
+def complaint(namespace: str) -> str:
+    """Say what is wrong with a namespace; "" when nothing is.
+
+    >>> complaint("ql:"), complaint("{ql}:"), complaint("{ql:")
+    ('', '', 'must have both braces of a hash tag')
+    """
+    if _SLIPS.search(namespace):
+        return "must have no quote, blank or control character"
+    if re.search(r"[{}]", _TAGS.sub("", namespace)):
+        return "must have both braces of a hash tag"
+    return ""
+
 
 class Keys:
     """Key and channel names under one namespace (`ql:` unless told otherwise)."""

@@ -18,7 +18,7 @@ from qless_core.command_line import Parser
 from qless_core.connection import hushed
 from qless_web.presenters.frame import running_version
 from qless_web.process.backing import backing
-from qless_web.process.daemon import daemonize
+from qless_web.process.daemon import daemonize, must_be_writable
 from qless_web.process.errors import StartError
 from qless_web.process.listening import address_of, listen
 from qless_web.process.pidfile import PidFile
@@ -142,6 +142,8 @@ def _start(settings: Settings) -> int:
     if settings.port and (pid := _pid_file(settings).holder()) is not None:
         message = f"already running on port {settings.port} (pid {pid})"
         raise StartError(message)
+    if settings.access_log not in ("", "-"):
+        must_be_writable(settings.access_log)
     listener = listen(settings)
     settings = replace(settings, port=listener.getsockname()[1])
     if settings.foreground:

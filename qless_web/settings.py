@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from qless_core.connection import hushed, masked, pool_of
 from qless_core.errors import BadArgument
+from qless_core.keys import complaint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -143,6 +144,13 @@ def _filled(value: object) -> str:
     return text
 
 
+def _namespace(value: object) -> str:
+    text = _filled(value)
+    if problem := complaint(text):
+        raise ValueError(problem)
+    return text
+
+
 def _place(value: object) -> Path | None:
     return None if value is None or not _text(value) else Path(_text(value)).expanduser()
 
@@ -208,7 +216,7 @@ class Settings:
         env=("REDIS_URL",),
         secret=True,
     )
-    namespace: str = _setting("ql:", _filled, "what the names of all Redis keys begin with")
+    namespace: str = _setting("ql:", _namespace, "what the names of all Redis keys begin with")
     host: str = _setting("127.0.0.1", _filled, "address to listen on")
     port: int = _setting(
         5678, _whole(0, 65535), "port to listen on; 0 takes a free one and prints it", letter="p"

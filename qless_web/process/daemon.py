@@ -65,6 +65,21 @@ def daemonize(run: Callable[[Readiness], None], log: Path) -> str:
     return _hear(reading, log)
 
 
+def must_be_writable(log: str) -> None:
+    """Refuse a log that nobody could write to, before anything has begun.
+
+    Raises:
+        StartError: the system does not let us.
+
+    """
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
+        os.close(os.open(log, flags, 0o600))
+    except OSError as error:
+        message = f"the access log {log} cannot be written: {error.strerror}"
+        raise StartError(message) from error
+
+
 def _open_log(log: Path) -> int:
     try:
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

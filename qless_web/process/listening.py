@@ -6,11 +6,13 @@ where nobody expects it any more. Browsers that come early wait instead of being
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import socket
 from typing import TYPE_CHECKING
 
 from qless_web.process.errors import StartError
+from qless_web.process.holder import holder_of
 from qless_web.settings import SettingError
 
 if TYPE_CHECKING:
@@ -43,6 +45,8 @@ def listen(settings: Settings) -> socket.socket:
     except OSError as error:
         listener.close()
         message = f"port {settings.port} of {settings.host} cannot be used: {error.strerror}"
+        if error.errno == errno.EADDRINUSE and (pid := holder_of(settings.port)):
+            message = f"{message}, by pid {pid}"
         raise StartError(message) from error
     return listener
 

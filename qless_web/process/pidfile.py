@@ -7,9 +7,12 @@ ends, so a file left by a killed console is never mistaken for a live one.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
+import re
 import signal
+import stat
 from typing import TYPE_CHECKING
 
 from qless_core.clock import Clock
@@ -80,7 +83,7 @@ class PidFile:
 
         """
         while self._descriptor < 0:
-            descriptor = self._open()
+            descriptor = self._made()
             if not _lock(descriptor):
                 pid = _number(os.read(descriptor, 32))
                 os.close(descriptor)
@@ -100,13 +103,13 @@ class PidFile:
 
     def release(self) -> None:
         """Remove the file, when the calling process is the one it names; its end drops the lock."""
-        if self._owner == os.getpid():
+        if self._owner == os.getpid() and _is_at(self.path, self._descriptor):
             self.path.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[int | None]:
         try:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+            descriptor = _open(self.path)
         except FileNotFoundError:
             yield None
             return
@@ -118,13 +121,44 @@ class PidFile:
         finally:
             os.close(descriptor)
 
-    def _open(self) -> int:
+    def _made(self) -> int:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            return _open(self.path, os.O_CREAT)
         except OSError as error:
             message = f"the pid file {self.path} cannot be made: {error.strerror}"
             raise StartError(message) from error
+
+
+def _open(path: Path, more: int = 0) -> int:
+    """Open a pid file, and nothing else that lies in its place: what it holds will be replaced.
+
+    Raises:
+        OSError: it cannot be opened.
+        StartError: it is no pid file.
+
+    """
+    try:
+        # Not blocking: a pipe would wait for its other end.
+        flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | more
+        descriptor = os.open(path, flags, 0o600)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _no_pid_file(path, "is a link") from error
+        raise
+    problem = ""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        problem = "is no plain file"
+    elif not re.fullmatch(rb"\s*\d{0,20}\s*", os.pread(descriptor, 32, 0)):
+        problem = "holds something else"
+    if problem:
+        os.close(descriptor)
+        raise _no_pid_file(path, problem)
+    return descriptor
+
+
+def _no_pid_file(path: Path, problem: str) -> StartError:
+    return StartError(f"{path} {problem}, so it is no pid file; it was left alone")
 
 
 def _lock(descriptor: int) -> bool:
@@ -137,7 +171,7 @@ def _lock(descriptor: int) -> bool:
 
 def _is_at(path: Path, descriptor: int) -> bool:
     try:
-        return os.path.samestat(path.stat(), os.fstat(descriptor))
+        return os.path.samestat(path.lstat(), os.fstat(descriptor))
     except FileNotFoundError:
         return False
 

@@ -264,3 +264,17 @@ def test_clients_of_one_namespace_share_the_script(server, monkeypatch):
         Client(server.url, namespace="shared-by-clients:").close()
 
     assert made == ["shared-by-clients:"]
+
+
+@pytest.mark.parametrize(
+    "namespace",
+    ["'ql:'", '"ql:"', "`ql:", "{ql:", "ql}:", "}ql{:", "{}:", "q l:", "q\nl:", "{a}{b:"],
+)
+def test_a_namespace_that_must_be_a_slip_is_refused(namespace):
+    with pytest.raises(BadArgument, match="namespace"):
+        Client(namespace=namespace)
+
+
+@pytest.mark.parametrize("namespace", ["", "ql:", "{ql}:", "{a}{b}:", "ü:", "team/a:", "x\\:"])
+def test_a_namespace_may_be_any_other_text(namespace):
+    Client(namespace=namespace).close()

@@ -113,6 +113,49 @@ def test_a_pid_file_that_cannot_be_made_is_named(qless_web, url):
     refused(qless_web.run("-p", "0", "--pid-file", place, "--redis-url", url), place)
 
 
+@pytest.mark.parametrize("mode", [["-F"], []], ids=["foreground", "daemon"])
+def test_a_pid_file_that_is_something_else_is_refused_and_left_alone(qless_web, url, mode):
+    letter, link, pipe = (qless_web.home / name for name in ("letter", "link", "pipe"))
+    letter.write_text("Dear reader\n")
+    link.symlink_to(letter)
+    os.mkfifo(pipe)
+
+    for place in (letter, link, pipe, Path(os.devnull), qless_web.home):
+        for order in (["--status"], ["--kill"], [*mode, "-p", "0", "--redis-url", url]):
+            refused(qless_web.run(*order, "--pid-file", str(place)), str(place))
+    assert letter.read_text() == "Dear reader\n"
+    assert link.is_symlink()
+
+
+def test_a_link_to_nothing_is_no_pid_file(qless_web, url):
+    link, target = qless_web.home / "link", qless_web.home / "target"
+    link.symlink_to(target)
+
+    refused(qless_web.run("-F", "-p", "0", "--redis-url", url, "--pid-file", str(link)), str(link))
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("mode", [["-F"], []], ids=["foreground", "daemon"])
+@pytest.mark.parametrize("place", ["/proc/no/such/log", "/proc/version/log", "/"])
+def test_an_access_log_that_cannot_be_written_is_named(qless_web, url, mode, place):
+    refused(qless_web.run(*mode, "-p", "0", "--redis-url", url, "--access-log", place), place)
+
+
+@pytest.mark.parametrize(
+    "name", ["'ql:'", '"ql:"', "{ql:", "ql}:", "{}:", "q l:", "q\nl:", "{a}{b:"]
+)
+def test_a_namespace_that_must_be_a_slip_is_refused(qless_web, name):
+    refused(qless_web.run("-F", "-p", "0", "--namespace", name), "namespace")
+
+
+def test_a_port_held_by_a_console_without_its_pid_file_names_the_process(qless_web, url):
+    port, pid = daemon(qless_web, "--redis-url", url)
+    (qless_web.home / "state" / "qless-web" / f"qless-web-{port}.pid").unlink()
+
+    for mode in (["-F"], []):
+        refused(qless_web.run(*mode, "-p", str(port), "--redis-url", url), str(port), f"pid {pid}")
+
+
 def test_the_version_is_told(qless_web):
     assert qless_web.run("--version").stdout.startswith("qless-web ")
 
