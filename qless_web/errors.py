@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from functools import partial
 from http import HTTPStatus
@@ -9,7 +10,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from flask import jsonify, redirect, request
-from werkzeug.exceptions import HTTPException, InternalServerError, NotFound
+from werkzeug.exceptions import (
+    HTTPException,
+    InternalServerError,
+    NotFound,
+    RequestEntityTooLarge,
+)
 
 from qless_core.errors import QlessError, RedisUnavailable
 from qless_web import statuses
@@ -27,13 +33,31 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("qless.web")
 
+#: Bytes of a refused body that are read all the same: whoever still sends hears no answer.
+_SWALLOWED, _MOUTHFUL = 32 * 1024 * 1024, 64 * 1024
+
 
 def install(app: Flask) -> None:
     """Answer every error."""
     app.register_error_handler(QlessError, core_error)
     app.register_error_handler(HTTPException, http_error)
     app.register_error_handler(NotFound, partial(_not_found, app))
+    app.after_request(_swallow)
     app.log_exception = _log_fault  # type: ignore[assignment,method-assign]  # on our log, once
+
+
+def _swallow(response: Response) -> Response:
+    """Read what is left of a body that was refused, where the server says where it ends."""
+    body = request.environ["wsgi.input"]
+    if (
+        response.status_code >= HTTPStatus.BAD_REQUEST
+        and "wsgi.input_terminated" in request.environ
+    ):
+        with contextlib.suppress(Exception):  # a server's own errors: nothing is to be read then
+            for _ in range(_SWALLOWED // _MOUTHFUL):
+                if not body.read(_MOUTHFUL):
+                    break
+    return response
 
 
 def core_error(error: QlessError) -> Response:
@@ -51,6 +75,8 @@ def http_error(error: HTTPException) -> Response:
     status = error.code or 500
     if isinstance(error, InternalServerError):
         return answer(500, "The console met an error it did not expect. The log has the details.")
+    if isinstance(error, RequestEntityTooLarge):
+        error.description = problems.TOO_LARGE
     searches = problems.searches(request.path) if status == HTTPStatus.NOT_FOUND else ()
     response = answer(status, error.description or error.name, places=searches)
     for name, value in error.get_headers():
@@ -105,9 +131,10 @@ def _redis_down(text: str) -> Response:
     url = current().client.safe_url
     current().console.outage.goes_on(url, text)
     if wants_json():
-        response = jsonify(error="Redis cannot be reached", tried=url, because=text)
+        response = jsonify(error=problems.outage(text), tried=url, because=text)
         response.status_code = 503
     else:
-        response = render_without_redis(problems.redis_down(url, text), 503)
+        page = problems.redis_down(url, text)
+        response = render_without_redis(page, 503, page.title)
     response.headers["Retry-After"] = "5"
     return response

@@ -61,9 +61,9 @@ def render(page: Page, status: int = 200) -> Response:
     return _answer(page, here.counts, here.refusal("operate"), status)
 
 
-def render_without_redis(page: Page, status: int) -> Response:
-    """Answer with a page whose frame has no counts, because Redis cannot be asked."""
-    return _answer(page, None, "Redis cannot be reached", status)
+def render_without_redis(page: Page, status: int, why: str = "Redis cannot be reached") -> Response:
+    """Answer with a page whose frame has no counts, because Redis cannot be asked: `why`."""
+    return _answer(page, None, why, status)
 
 
 def _answer(page: Page, counts: FrameCounts | None, refusal: str, status: int) -> Response:

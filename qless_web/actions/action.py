@@ -18,6 +18,7 @@ from qless_web.actions import answering
 from qless_web.actions.form import Form
 from qless_web.actions.outcome import Outcome
 from qless_web.console import current
+from qless_web.presenters import problems
 from qless_web.presenters.page import TYPE_THE_NUMBER_ABOVE
 from qless_web.rendering import render
 
@@ -224,7 +225,10 @@ def _not_done(error: Forbidden | QlessError) -> Outcome:
         case 404:
             return Outcome(text=f"{error}; nothing was done.", tone="warning", status=404)
         case 503:
-            text = f"Redis cannot be reached, so it is not known whether it was done: {error}"
+            done = "it is not known whether it was done"
+            if problems.is_refusal(str(error)):
+                done = "nothing was done by this step"
+            text = f"{problems.outage(str(error))}, so {done}: {error}"
     return Outcome(text=text, tone="error", status=status)
 
 

@@ -11,7 +11,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from flask import jsonify, make_response, redirect, request, url_for
-from werkzeug.exceptions import BadRequest, Forbidden
+from werkzeug.exceptions import BadRequest, Forbidden, RequestEntityTooLarge
 
 from qless_core import wire
 from qless_core.errors import JobNotFound, QlessError, RedisUnavailable
@@ -20,6 +20,7 @@ from qless_web.actions.action import ACTIONS, blueprint
 from qless_web.actions.form import Form
 from qless_web.console import current
 from qless_web.presenters import ask_words as words
+from qless_web.presenters import problems
 from qless_web.rendering import set_flash
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _original(
 def _served(answer: Callable[[Any], Response], body_of: Callable[[], Any]) -> Response:
     try:
         return answer(body_of())
-    except (QlessError, BadRequest, Forbidden) as error:
+    except (QlessError, BadRequest, Forbidden, RequestEntityTooLarge) as error:
         return _answer({"error": _sentence(error)}, _status(error))
 
 
@@ -65,7 +66,9 @@ def _status(error: QlessError | HTTPException) -> int:
 
 def _sentence(error: QlessError | HTTPException) -> str:
     if isinstance(error, RedisUnavailable):
-        return f"Redis cannot be reached: {error}"
+        return f"{problems.outage(str(error))}: {error}"
+    if isinstance(error, RequestEntityTooLarge):
+        return problems.TOO_LARGE
     return str(error) if isinstance(error, QlessError) else error.description or ""
 
 

@@ -84,13 +84,42 @@ def searches(path: str) -> tuple[tuple[str, Link], ...]:
     )
 
 
+#: Said of a body over the limit of 4 MB, which holds thousands of jobs.
+TOO_LARGE = "What was sent is larger than 4 MB, and nothing was done: send it in several parts."
+
+#: How Redis says that it is there but does nothing now, and what to call that.
+_OUTAGES = (
+    ("BUSY", "Redis is busy with a script"),
+    ("LOADING", "Redis is still loading its data"),
+    ("Redis is loading", "Redis is still loading its data"),
+    ("OOM", "Redis is full"),
+    ("command not allowed when used memory", "Redis is full"),
+)
+
+
+def outage(text: str) -> str:
+    """Say what is the matter with Redis, by what it, or the system, said.
+
+    >>> outage("BUSY Redis is busy running a script."), outage("Connection refused")
+    ('Redis is busy with a script', 'Redis cannot be reached')
+    """
+    known = (name for beginning, name in _OUTAGES if text.startswith(beginning))
+    return next(known, _TITLES[503])
+
+
+def is_refusal(text: str) -> bool:
+    """Say whether Redis did answer, and refused: then what was asked for was not done."""
+    return outage(text) != _TITLES[503]
+
+
 def redis_down(url: str, text: str) -> RedisDown:
-    """Make the page for a Redis that is gone; `url` without its password."""
+    """Make the page for a Redis that is gone, or does nothing now; `url` without its password."""
+    waiting = "nothing was lost by waiting"
     return RedisDown(
-        title=_TITLES[503],
+        title=outage(text),
         nav="",
         status=503,
         text=text,
-        advice="This page tries again by itself; nothing was lost by waiting.",
+        advice=f"This page tries again by itself{'' if is_refusal(text) else f'; {waiting}'}.",
         url=url,
     )

@@ -107,6 +107,21 @@ def test_clients_that_do_not_hang_up_keep_nobody_waiting(console, connect):
     assert all(b"200 OK" in connection.recv(65_536) for connection in answered)
 
 
+@pytest.mark.parametrize("path", ["/cancel", "/ticked/cancel", "/queues/mail/pause"])
+@pytest.mark.parametrize("origin", ["", "Origin: http://elsewhere\r\n"])
+def test_an_answer_to_a_body_that_is_too_large_can_be_read(console, connect, path, origin):
+    body = b"x" * 6 * 1024 * 1024
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{console.port}\r\n{origin}"
+        f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    connection = connect(head.encode())
+
+    connection.sendall(body)
+
+    assert connection.recv(65_536).startswith(b"HTTP/1.1 403" if origin else b"HTTP/1.1 413")
+
+
 def test_a_body_in_many_parts_is_taken(connect):
     body = b'{"queue": "mail"' + b" " * 200_000 + b"}"
     head = f"POST /pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import threading
 from urllib.parse import quote
 
 import pytest
+import redis as redis_py
 
+from qless_core import Client
+from qless_core.embedded import EmbeddedServer
 from qless_web import create_app
 from qless_web.console import EXTENSION
+from tests.support.polling import eventually
 from tests.support.streams import Listener
 
 HALF = "queue:\ud800"
@@ -181,3 +187,72 @@ def test_a_trusted_proxy_says_what_the_origin_is(client, origin, status):
     headers = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "ops.example", "Origin": origin}
 
     assert app.test_client().post("/queues/mail/pause", headers=headers).status_code == status
+
+
+# -- Bodies --------------------------------------------------------------------------------------
+
+TOO_MUCH = 5 * 1024 * 1024
+
+
+@pytest.mark.parametrize("path", ["/cancel", "/track", "/priority", "/retryall"])
+def test_an_original_address_says_in_json_that_a_body_is_too_large(web, path):
+    answer = web.post(path, b'["' + b"x" * TOO_MUCH + b'"]')
+
+    assert answer.status_code == 413
+    assert "4 MB" in answer.json["error"]
+
+
+def test_a_page_says_that_a_form_is_too_large(web):
+    answer = web.post("/ticked/cancel", {"jids": "x" * TOO_MUCH})
+
+    assert answer.status_code == 413
+    assert "4 MB" in answer.text
+
+
+# -- A Redis that answers, but not now -----------------------------------------------------------
+
+
+@pytest.fixture
+def busy():
+    """Start a server that a script keeps busy until the test ends; give a console of it."""
+    with (
+        EmbeddedServer(options={"busy-reply-threshold": 1}) as server,
+        Client(server.url) as client,
+    ):
+        client.queues["mail"].put("A", {}, jid="job")
+        endless = redis_py.Redis.from_url(server.url)
+        thread = threading.Thread(target=lambda: _ignore(endless.eval, "while true do end", 0))
+        thread.start()
+        try:
+            eventually(lambda: _refusal(client.redis.ping).startswith("BUSY"))
+            yield create_app(client).test_client()
+        finally:
+            client.redis.script_kill()
+            thread.join()
+            endless.close()
+
+
+def _ignore(call, *args):
+    with contextlib.suppress(redis_py.RedisError):
+        call(*args)
+
+
+def _refusal(call):
+    try:
+        call()
+    except redis_py.RedisError as error:
+        return str(error)
+    return ""
+
+
+def test_a_script_that_keeps_redis_busy_is_told_of_as_that(busy):
+    page = busy.get("/queues")
+    told = busy.get("/queues.json")
+    original = busy.post("/pause", json={"queue": "mail"})
+    action = busy.post("/queues/mail/pause", headers={"HX-Request": "true"})
+
+    for answer in (page, told, original, action):
+        assert answer.status_code == 503
+        assert "Redis is busy with a script" in answer.text
+        assert "cannot be reached" not in answer.text
+    assert "nothing was lost" not in page.text
