@@ -148,7 +148,7 @@ def priority(job: Involved | RecurringRow, jid: str, now: float) -> AskPage:
     return simple(
         _name(job, jid),
         jid,
-        verb="Prioritise",
+        verb="Set priority",
         endpoint="act.set_priority",
         question=f"Which priority for {_name(job, jid)}?",
         inputs=(

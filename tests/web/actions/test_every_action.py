@@ -1,4 +1,4 @@
-"""What holds for every action there is: allowed, asked, guarded, recorded, documented, offered."""
+"""What holds for every action there is: allowed, asked, guarded, recorded, documented."""
 
 from __future__ import annotations
 
@@ -246,17 +246,6 @@ def test_it_has_an_entry_in_the_reference(action):
 
     assert f"| `{action.name}` |" in text
     assert f"`{action.rule.replace('name:', '')}`" in text
-
-
-def test_some_page_offers_it(action):
-    pages = [
-        path
-        for folder in ("presenters", "templates")
-        for path in (ROOT / "qless_web" / folder).rglob("*")
-        if path.suffix in {".py", ".html"} and not path.name.startswith("ask")
-    ]
-
-    assert any(f"act.{action.name}" in path.read_text(encoding="utf-8") for path in pages)
 
 
 def test_the_audit_says_who_where_a_proxy_knows(app, shop, audit, caplog):
