@@ -31,9 +31,16 @@ def beginning(scope: Scope, text: str) -> Read[tuple[tuple[str, str], ...]]:
     Those that are tracked, the newest that completed, and the heads of the lists of each queue and
     of each group of failures are looked at.
     """
-    keys = scope.keys
     if len(text) < SHORTEST:
         return ()
+    jids = _fitting(text, (yield from listed_first(scope)))
+    classes = yield [call("hget", scope.keys.job(jid), "klass") for jid in jids]
+    return tuple((jid, klass) for jid, klass in zip(jids, classes, strict=True) if klass)
+
+
+def listed_first(scope: Scope) -> Read[list[list[str] | None]]:
+    """Give the jids at the heads of all lists, list by list; two batches."""
+    keys = scope.keys
     tracked, completed, queues, groups = yield [
         call("zrevrange", keys.tracked, 0, _EACH - 1),
         call("zrevrange", keys.completed, 0, _EACH - 1),
@@ -47,9 +54,7 @@ def beginning(scope: Scope, text: str) -> Read[tuple[tuple[str, str], ...]]:
             for group in ((groups or [0, []])[1])[:_PLACES]
         ),
     ]
-    jids = _fitting(text, (tracked, completed, *lists))
-    classes = yield [call("hget", keys.job(jid), "klass") for jid in jids]
-    return tuple((jid, klass) for jid, klass in zip(jids, classes, strict=True) if klass)
+    return [tracked, completed, *lists]
 
 
 def _of_queue(keys: Keys, queue: str) -> Iterable[Call]:
@@ -57,6 +62,7 @@ def _of_queue(keys: Keys, queue: str) -> Iterable[Call]:
     yield call("zrevrange", keys.work(queue), 0, _EACH - 1)
     yield call("zrange", keys.scheduled(queue), 0, _EACH - 1)
     yield call("zrange", keys.depends(queue), 0, _EACH - 1)
+    yield call("zrange", keys.recur(queue), 0, _EACH - 1)
 
 
 def _fitting(text: str, lists: Iterable[list[str] | None]) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from qless_core.reads.beginnings import beginning
+from qless_core.reads.beginnings import beginning, listed_first
 from qless_core.reads.plan import Call, Read, Scope, call, read, together
 
 if TYPE_CHECKING:
@@ -76,14 +76,18 @@ def resolve(scope: Scope, kind: str, digest: NameDigest) -> Read[str | None]:
 
     Args:
         scope: given by `run`.
-        kind: queue, group, worker or tag.
+        kind: queue, group, worker or tag; or jid, of the jobs that pages show first.
         digest: from an address.
 
     Returns:
         The name, or None when nothing of that kind has such a name.
 
     """
-    (found,) = yield [KINDS[kind](scope.keys)]
+    if kind == "jid":
+        lists = yield from listed_first(scope)
+        found = [jid for jids in lists for jid in jids or ()]
+    else:
+        (found,) = yield [KINDS[kind](scope.keys)]
     return next((name for name in found or () if NameDigest.of(name) == digest), None)
 
 

@@ -8,6 +8,7 @@ import pytest
 from werkzeug.test import Client as Browser
 
 from qless_web import create_app
+from qless_web.views import names
 from tests.support.dom import parse
 
 AWKWARD = [
@@ -112,6 +113,29 @@ def test_a_jid_too_long_for_a_digest_is_spelled_out(client, see):
                for row in see("/queues/mail/waiting").rows]  # fmt: skip
 
     assert facts(see(link))["jid"] == jid
+
+
+@pytest.mark.parametrize("jid", ["x" * 9_000, "ü" * 2_000, "\udcff" * 2_500, "y" * 100_000],
+                         ids=lambda jid: ascii(jid)[:9])  # fmt: skip
+@pytest.mark.parametrize("is_remembered", [True, False])
+def test_a_jid_too_long_for_an_address_has_one(client, web, see, monkeypatch, jid, is_remembered):
+    put(client, jid)
+    monkeypatch.setattr(names, "_remembered", {})
+    if not is_remembered:
+        monkeypatch.setattr(names, "_remember", lambda _name: None)
+
+    (link,) = [row.one("a", class_="row-link").attributes["href"]
+               for row in see("/queues/mail/waiting").rows]  # fmt: skip
+    page = see(link)
+
+    assert len(link) < 100
+    assert {len(each) < 6_100 for each in page.links} == {True}
+    see(f"{link}/cancel")
+    assert web.post(f"{link}/track", headers={"HX-Request": "true"}).status_code == 200
+    assert client.redis.zscore("ql:tracked", jid) is not None
+    client.redis.flushall()
+    if not is_remembered:
+        assert "too long for an address" in see(link, 404).text
 
 
 # Why it is where it is, and what can be done
