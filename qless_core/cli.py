@@ -240,6 +240,7 @@ def _explain(client: Client, left: Mapping[str, str]) -> int:
 _REASONS: Final = {
     "depends": "waits for others",
     "nowhere": "is in no queue; name one with --queue",
+    "unreadable": "has something else under one of its keys",
 }
 
 

@@ -30,6 +30,11 @@ REASONS: dict[str, tuple[str, str, str]] = {
         "have other jobs waiting for them",
         "other jobs wait for it",
     ),
+    "unreadable": (
+        "has something else under one of its keys",
+        "have something else under one of their keys",
+        "something else stands under one of its keys",
+    ),
     "nowhere": (
         "has no queue to go back to",
         "have no queue to go back to",
