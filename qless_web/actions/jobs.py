@@ -99,7 +99,7 @@ def _ask_retry(_form: Form, jid: str) -> AskPage:
 def retry_job(_form: Form, jid: str) -> Outcome:
     """Put a failed or scheduled job back to work in its own queue, now."""
     report = current().client.commands.bulk_move("", "", [(jid, RETRIED_FROM)])
-    return _one(jid, report, f"Retried {short_jid(jid)}.")
+    return _one(jid, report, words.sentence(f"Retried {short_jid(jid)}"))
 
 
 # -- Cancel
@@ -135,14 +135,14 @@ def cancel_job(form: Form, jid: str) -> Outcome:
 def _end(jid: str) -> Outcome:
     """Remove a recurring job for good."""
     _recurring(jid, lambda: current().client.commands.unrecur(jid))
-    text = f"Cancelled the recurring job {short_jid(jid)}."
+    text = words.sentence(f"Cancelled the recurring job {short_jid(jid)}")
     return Outcome(text=text, done=(jid,), gone=(_away(jid, ""),))
 
 
 def _cancelled(jid: str, queue: str, report: Report) -> Outcome:
     """Tell of a job that was cancelled, and of those that waited for it."""
     if {*report.done, *report.left} == {jid}:
-        outcome = _one(jid, report, f"Cancelled {short_jid(jid)}.")
+        outcome = _one(jid, report, words.sentence(f"Cancelled {short_jid(jid)}"))
     else:
         outcome = about("Cancelled", report)
     away = (_away(jid, queue),) if jid in report.done else ()
@@ -239,7 +239,7 @@ def remove_tag(form: Form, jid: str) -> Outcome:
     now = _either(
         jid, lambda: commands.tag("remove", jid, *tags), lambda: commands.recur_untag(jid, *tags)
     )
-    text = f"Removed {', '.join(form.tags())} from {short_jid(jid)}."
+    text = words.sentence(f"Removed {', '.join(form.tags())} from {short_jid(jid)}")
     return Outcome(text=text, done=(jid,), answer=now)
 
 
@@ -258,7 +258,8 @@ def _ask_track(_form: Form, jid: str) -> AskPage:
 def track_job(_form: Form, jid: str) -> Outcome:
     """Begin to track a job."""
     is_new = current().client.track(jid)
-    text = f"Tracking {short_jid(jid)}." if is_new else f"{short_jid(jid)} is tracked already."
+    name = short_jid(jid)
+    text = words.sentence(f"Tracking {name}" if is_new else f"{name} is tracked already")
     return Outcome(text=text, tone="done" if is_new else "info", done=(jid,))
 
 
@@ -276,7 +277,8 @@ def _ask_untrack(_form: Form, jid: str) -> AskPage:
 def untrack_job(_form: Form, jid: str) -> Outcome:
     """Track a job no more, also one that is gone."""
     was = current().client.untrack(jid)
-    text = f"No longer tracking {short_jid(jid)}." if was else f"{short_jid(jid)} is not tracked."
+    name = short_jid(jid)
+    text = words.sentence(f"No longer tracking {name}" if was else f"{name} is not tracked")
     return Outcome(text=text, tone="done" if was else "info", done=(jid,))
 
 
@@ -351,4 +353,6 @@ def undepend_job(form: Form, jid: str) -> Outcome:
     _, meant = _waits_for(jid, dependency)
     current().client.commands.depends(jid, "off", *meant)
     others = short_jid(dependency) if dependency else words.jobs(len(meant))
-    return Outcome(text=f"{short_jid(jid)} no longer waits for {others}.", done=(jid,))
+    return Outcome(
+        text=words.sentence(f"{short_jid(jid)} no longer waits for {others}"), done=(jid,)
+    )

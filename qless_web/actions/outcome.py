@@ -49,12 +49,7 @@ class Outcome:
     def flash(self) -> Flash:
         """The message for the user."""
         several = len(self.done) + len(self.left) > 1
-        # A shortened jid ends in dots of its own.
-        return Flash(
-            self.text.replace("….", "…"),
-            self.tone,
-            details=words.named(self.left) if several else (),
-        )
+        return Flash(self.text, self.tone, details=words.named(self.left) if several else ())
 
     def unfinished(self, again: Link) -> Outcome:
         """Tell the same, and that time was up before the end."""

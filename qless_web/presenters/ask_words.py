@@ -55,6 +55,15 @@ RENEWED_THERE = "They run there, with retries renewed; data, priority and tags s
 NAMED = 8
 
 
+def sentence(text: str) -> str:
+    """End a sentence with a full stop, unless a shortened jid ends it with dots of its own.
+
+    >>> sentence("Retried order-12"), sentence("Retried 9f3c21aa…")
+    ('Retried order-12.', 'Retried 9f3c21aa…')
+    """
+    return text if text.endswith("…") else f"{text}."
+
+
 def jobs(count: int) -> str:
     """Count jobs in words.
 
