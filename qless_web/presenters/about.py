@@ -31,7 +31,7 @@ class AboutPage(Page):
         console: how this console is set up.
         addresses: addresses for programs: what each is for, and where.
         docs: where to read what, on this machine.
-        project: the checkout that the documentation is in; "" where the package is installed.
+        from_checkout: it runs from a checkout, which has the documentation in its folders.
 
     """
 
@@ -44,7 +44,7 @@ class AboutPage(Page):
     console: tuple[Line, ...]
     addresses: tuple[tuple[str, Link], ...]
     docs: tuple[Line, ...]
-    project: str
+    from_checkout: bool
 
 
 def about_page(
@@ -53,9 +53,9 @@ def about_page(
     versions: Mapping[str, str],
     redis_url: str,
     namespace: str,
-    project: str = "",
+    from_checkout: bool = False,
 ) -> AboutPage:
-    """Return the page; `redis_url` without its password, `project` where a checkout is used."""
+    """Return the page; `redis_url` without its password."""
     return AboutPage(
         title="About",
         nav="about",
@@ -70,8 +70,8 @@ def about_page(
             ("does this process answer", Link("health.healthz")),
             ("can it serve", Link("health.readyz")),
         ),
-        docs=_DOCS if project else _BUILT_IN,
-        project=project,
+        docs=_DOCS if from_checkout else _BUILT_IN,
+        from_checkout=from_checkout,
     )
 
 

@@ -36,7 +36,7 @@ def index() -> Response:
         },
         redis_url=here.client.safe_url,
         namespace=here.client.namespace,
-        project=str(project or ""),
+        from_checkout=project is not None,
     )
     return render(page)
 
