@@ -19,7 +19,8 @@ from qless_core.failures import Failures
 from qless_core.jobs import Jobs
 from qless_core.keys import Keys, complaint
 from qless_core.queue import Queues
-from qless_core.script import Runner, Script
+from qless_core.runner import Runner
+from qless_core.script import Script
 from qless_core.stats import Stats
 from qless_core.subscription import Events
 from qless_core.tags import Tags

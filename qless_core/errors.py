@@ -30,6 +30,14 @@ class RedisUnavailable(QlessError):  # noqa: N818 - the names are the sentence, 
     """Raised when Redis cannot be reached, went away, is loading or did not answer in time."""
 
 
+class OutcomeUnknown(RedisUnavailable):
+    """Raised when a command was sent and the connection lost: it may have run, or not.
+
+    Nothing is sent again by itself, as it might run twice. A client with `patience` does, under an
+    id by which Redis knows a request that it has carried out.
+    """
+
+
 class BadArgument(QlessError):  # noqa: N818 - as above
     """Raised when an argument is missing, of the wrong kind or senseless; nothing was written."""
 

@@ -1,4 +1,4 @@
-"""The Lua: assembled from its parts, run on Redis, its refusals turned into errors."""
+"""The Lua: assembled from its parts, as a script and as a library of functions."""
 
 from __future__ import annotations
 
@@ -7,18 +7,7 @@ import hashlib
 import re
 from importlib import resources
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final
-
-from redis import exceptions
-
-from qless_core import foreign
-from qless_core.errors import ForeignData, QlessError, RedisUnavailable, ScriptFault
-from qless_core.keys import Keys
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from redis import Redis
+from typing import Final
 
 #: The files of `lua/` in the order in which to read them, without `.lua`. `base` comes first and
 #: stays open; `api` and `main` run at each call, in a block each, so that their locals end with it;
@@ -51,6 +40,8 @@ PARTS: Final = (
     "worker",
     "recurring",
     "bulk",
+    "walk",
+    "archive",
     "api",
     "main",
 )
@@ -64,26 +55,25 @@ _NAMESPACE_LINE: Final = "local NAMESPACE = 'ql:'"
 #: A namespace with a hash tag, `{ql}:`, keeps all its keys in one slot of a cluster.
 _HASH_TAG: Final = re.compile(r"\{[^}]+\}")
 
-_PLACE: Final = re.compile(r"@?user_script:(\d+)")
+#: A command in the list of `api.lua` that only reads.
+_READING: Final = re.compile(r" ([a-z.]+)=[a-z]+\?")
 
-#: `CODE user_script:<line>: Command(): sentence`.
-_REFUSAL: Final = re.compile(r"([A-Z][A-Z_]+) (?:user_script:\d+: )?(.*)", re.DOTALL)
+_PLACE: Final = re.compile(r"@?user_(script|function):(\d+)")
 
-#: Errors of the server that pass: it is busy, full, or not (yet, or any more) the one to ask.
-_PASSING: Final = frozenset(
-    {"BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "TRYAGAIN"}
-)
+#: What makes a script of the parts: they end with the entry known.
+_CALL: Final = "return Answer(KEYS, ARGV)\n"
 
-#: The same, and being gone, where redis-py has a class and may have cut the code off the text.
-_PASSING_CLASSES: Final = (
-    exceptions.ClusterDownError,
-    exceptions.ConnectionError,
-    exceptions.MasterDownError,
-    exceptions.OutOfMemoryError,
-    exceptions.ReadOnlyError,
-    exceptions.TimeoutError,
-    exceptions.TryAgainError,
-)
+#: What makes a library of them. A server has `redis.call` and `cjson` only while a function runs:
+#: so the parts are read by the first call, and live on with what they hold.
+_OPENING: Final = "local answer local function read() "
+_CLOSING: Final = """return Answer end
+local function entry(keys, argv)
+  answer = answer or read()
+  return answer(keys, argv)
+end
+redis.register_function('NAME', entry)
+redis.register_function{ function_name = 'NAME_reads', callback = entry, flags = { 'no-writes' } }
+"""
 
 
 class Script:
@@ -93,6 +83,11 @@ class Script:
         namespace: what every key and channel begins with.
         source: the text of the script.
         sha: its SHA-1, by which EVALSHA knows it.
+        name: the library's, and its function's; other texts have other names, so that versions and
+            namespaces live side by side in one server.
+        library: the text of the library for FUNCTION LOAD. Its functions take what the script
+            does: `name` any command, `<name>_reads` those that write nothing.
+        reads: the commands that write nothing, whatever they are called with.
         keys: the keys it must be called with: none, or the hash tag of its namespace.
 
     """
@@ -100,8 +95,15 @@ class Script:
     def __init__(self, namespace: str = "ql:") -> None:
         self.namespace = namespace
         parts = [_part(name, namespace) for name in PARTS]
-        self.source = "".join(parts)
-        self.sha = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
+        text = "".join(parts)
+        self.source = text + _CALL
+        self.sha = _sha1(self.source)
+        body = f"{_OPENING}{text}{_CLOSING}"
+        self.name = f"qless_{_sha1(body)[:16]}"
+        self.library = (
+            f"#!lua name={self.name}\n{_OPENING}{text}{_CLOSING.replace('NAME', self.name)}"
+        )
+        self.reads = frozenset(_READING.findall(_part("api", namespace)))
         tag = _HASH_TAG.search(namespace)
         self.keys: tuple[str, ...] = (tag[0],) if tag else ()
         ends = accumulate(part.count("\n") for part in parts)
@@ -110,7 +112,17 @@ class Script:
 
     def locate(self, text: str) -> str:
         """Name file and line where a text of Redis names a line: user_script:24 -> job.lua:16."""
-        return _PLACE.sub(lambda found: self._place(int(found[1])), text)
+        return _PLACE.sub(self._located, text)
+
+    def place(self, text: str) -> str:
+        """Find the first file and line in a text of Redis; "" when it names none."""
+        found = _PLACE.search(text)
+        return self._located(found) if found else ""
+
+    def _located(self, found: re.Match[str]) -> str:
+        # The first line of the library is its name.
+        line = int(found[2]) - (1 if found[1] == "function" else 0)
+        return self._place(line)
 
     def _place(self, line: int) -> str:
         start = 0
@@ -119,67 +131,6 @@ class Script:
                 return f"{name}.lua:{line - start}"
             start = end
         return f"user_script:{line}"
-
-
-class Runner:
-    """Calls the script on a redis-py client that must not retry by itself."""
-
-    def __init__(self, redis: Redis, script: Script) -> None:
-        self.redis = redis
-        self.script = script
-
-    def __call__(self, command: str, now: float | str, *args: str | float) -> Any:  # noqa: ANN401 - what Redis answers
-        """Run a command at a moment (epoch seconds, or `auto` for the server's clock).
-
-        Raises:
-            ForeignData: a key holds data of another kind; the message names it where it can.
-            QlessError: the script refused, with the class of its code.
-            RedisUnavailable: Redis cannot be reached, or cannot do it now.
-            ScriptFault: the script broke.
-
-        """
-        try:
-            return self._evaluate(command, now, *args)
-        except exceptions.RedisError as error:
-            found = self.translate(error)
-            if isinstance(found, ForeignData):
-                found = self._foreign(args)
-            raise found from error
-
-    def _foreign(self, names: tuple[str | float, ...]) -> ForeignData:
-        """Name the key that a call with these arguments stumbled over."""
-        keys = Keys(self.script.namespace)
-        try:
-            found = foreign.find(self.redis, keys, map(str, names))
-        except exceptions.RedisError:
-            found = None
-        return ForeignData(*found) if found else ForeignData()
-
-    def _evaluate(self, *args: str | float) -> Any:  # noqa: ANN401 - as above
-        script = self.script
-        sent = (*script.keys, *args)
-        try:
-            return self.redis.evalsha(script.sha, len(script.keys), *sent)
-        except exceptions.NoScriptError:
-            # Refused before anything ran, so that a second call does nothing twice.
-            self.redis.script_load(script.source)
-            return self.redis.evalsha(script.sha, len(script.keys), *sent)
-
-    def translate(self, error: exceptions.RedisError) -> QlessError:
-        """Find the error of ours for an error of redis-py."""
-        text = str(error)
-        refusal = _REFUSAL.fullmatch(text)
-        code = refusal[1] if refusal else ""
-        if code in _PASSING or isinstance(error, _PASSING_CLASSES):
-            return RedisUnavailable(text)
-        if code == "WRONGTYPE":
-            return ForeignData()
-        if refusal and (kind := _classes().get(code)):
-            return kind.from_refusal(refusal[2])
-        place = _PLACE.search(text)
-        if place:
-            return ScriptFault(self.script.locate(place[0]), self.script.locate(text))
-        return QlessError(text)
 
 
 @functools.cache
@@ -194,17 +145,10 @@ def _part(name: str, namespace: str) -> str:
     return f"{opening} {text.removesuffix(chr(10))} end\n"
 
 
+def _sha1(text: str) -> str:
+    return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
 def _lua_text(text: str) -> str:
     """Write a text as Lua does, byte by byte, so that no character can end it."""
     return "'" + "".join(f"\\{byte:03d}" for byte in text.encode()) + "'"
-
-
-def _classes() -> dict[str, type[QlessError]]:
-    """Find the class of every code."""
-    return {kind.code: kind for kind in _subclasses(QlessError) if kind.code}
-
-
-def _subclasses(kind: type[QlessError]) -> Iterator[type[QlessError]]:
-    for subclass in kind.__subclasses__():
-        yield subclass
-        yield from _subclasses(subclass)

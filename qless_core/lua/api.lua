@@ -1,16 +1,19 @@
 -- Which file has which command, as name and file. A text, as a table would be built at each call;
--- every name has a space before it.
+-- every name has a space before it. A question mark follows where a command reads only: script.py reads
+-- it too, and calls those as what writes nothing.
 local FILES = [[
-  put=put requeue=put get=job multiget=job priority=job
-  pop=pop peek=pop heartbeat=heartbeat timeout=heartbeat
-  complete=complete fail=fail retry=retry failed=failures unfail=failures cancel=cancel
+  put=put requeue=put get=job? multiget=job? priority=job
+  pop=pop peek=pop? heartbeat=heartbeat timeout=heartbeat
+  complete=complete fail=fail retry=retry failed=failures? unfail=failures cancel=cancel
   depends=dependencies tag=tags track=track log=history
-  jobs=queue queues=queue length=queue pause=queue unpause=queue queue.forget=queue
-  workers=worker worker.deregister=worker stats=stats
-  config.get=config config.set=config config.unset=config
-  recur=recurring recur.get=recurring recur.update=recurring recur.tag=recurring
+  jobs=queue? queues=queue? length=queue? pause=queue unpause=queue queue.forget=queue
+  workers=worker? worker.deregister=worker stats=stats?
+  config.get=config? config.set=config config.unset=config
+  recur=recurring recur.get=recurring? recur.update=recurring recur.tag=recurring
   recur.untag=recurring unrecur=recurring
-  bulk.move=bulk bulk.cancel=bulk bulk.closure=bulk bulk.states=bulk
+  bulk.move=bulk bulk.cancel=bulk bulk.closure=bulk? bulk.states=bulk?
+  bulk.put=bulk bulk.complete=bulk complete.pop=bulk
+  jobs.walk=walk? archive.next=archive? archive.done=archive
 ]]
 
 setmetatable(Commands, {

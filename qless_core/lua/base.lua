@@ -28,8 +28,11 @@ local Events, Config, Stats = from('events'), from('config'), from('stats')
 local History, Tags, Job = from('history'), from('tags'), from('job')
 local Dependencies, Failures, Queue = from('dependencies'), from('failures'), from('queue')
 local Worker, Spawn, Expire = from('worker'), from('spawn'), from('expire')
-local Put, Prune = from('put'), from('prune')
+local Put, Prune, Walk = from('put'), from('prune'), from('walk')
 
 -- Command name -> function(now, arguments). Each file adds the commands of its concern; api.lua knows
 -- which file has which.
 local Commands = {}
+
+-- function(keys, argv) -> the reply: the entry, which main.lua sets.
+local Answer

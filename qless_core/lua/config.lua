@@ -21,6 +21,11 @@ local UNLISTED = {
 -- What this call has read so far: a pop of a hundred jobs asks for an option once.
 local seen = {}
 
+-- Config.forget(): another call begins.
+function Config.forget()
+  seen = {}
+end
+
 -- Config.prefetch(name...): one read for all the options that a command is going to need.
 function Config.prefetch(...)
   local values = call('hmget', Key.config, ...)

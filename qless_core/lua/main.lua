@@ -1,5 +1,6 @@
--- The entry: `EVALSHA sha 0 command now args...`. Runs the command and answers a refusal as an error
--- reply `CODE user_script:<line>: Command(): sentence`.
+-- The entry, `Answer(keys, argv)` with argv `command now args...`: runs the command and answers a refusal
+-- as an error reply `CODE user_script:<line>: Command(): sentence`. script.py has it called, by EVALSHA
+-- or as a function of the server.
 
 -- The one key that a script for a namespace with a hash tag takes, so that a cluster routes the call.
 local ROUTE = string.match(Key.namespace, '{[^}]+}')
@@ -34,16 +35,26 @@ local function run(keys, argv)
   return command(moment(argv[2]), Check.rest(argv, 3))
 end
 
-local ok, reply = pcall(run, KEYS, ARGV)
-if ok then
-  return reply
+-- As a function of the server all of this lives on from call to call: what one call has learned must not
+-- be believed by the next.
+local function forget()
+  Config.forget()
 end
-if type(reply) == 'table' and reply.code then
-  local name = string.gsub(Check.short(ARGV[1] or 'qless', 100), '^%l', string.upper)
-  return redis.error_reply(reply.code .. ' ' .. reply.where .. name .. '(): ' .. reply.sentence)
+
+Answer = function(keys, argv)
+  forget()
+  local ok, reply = pcall(run, keys, argv)
+  if ok then
+    return reply
+  end
+  if type(reply) == 'table' and reply.code then
+    local name = string.gsub(Check.short(argv[1] or 'qless', 100), '^%l', string.upper)
+    local where = string.gsub(reply.where, '^user_function', 'user_script')
+    return redis.error_reply(reply.code .. ' ' .. where .. name .. '(): ' .. reply.sentence)
+  end
+  -- A fault of the script, or an error of Redis: as it came. Redis 7 wraps it in a table.
+  if type(reply) == 'table' then
+    return reply
+  end
+  return redis.error_reply(reply)
 end
--- A fault of the script, or an error of Redis: as it came. Redis 7 wraps it in a table.
-if type(reply) == 'table' then
-  return reply
-end
-return redis.error_reply(reply)

@@ -13,7 +13,9 @@ from redis.exceptions import NoPermissionError, ResponseError
 
 import qless_core
 from qless_core import errors
-from qless_core.script import PARTS, Runner, Script
+from qless_core.runner import Runner
+from qless_core.script import PARTS, Script
+from tests.support.cutting import cut_off
 
 LUA = Path(qless_core.__file__).parent / "lua"
 
@@ -131,7 +133,25 @@ def test_the_script_is_printed_for_any_client(script):
 # How it is called
 
 
+def calls_of(redis, name):
+    return redis.info("commandstats").get(f"cmdstat_{name}", {"calls": 0})["calls"]
+
+
+def test_a_function_that_the_server_does_not_know_is_loaded_once(run, redis):
+    run("put", 1, "w", "q", "j", "K", "{}", 0)
+    redis.function_flush()
+    redis.config_resetstat()
+
+    assert run("length", 2, "q") == 1
+    assert run("length", 3, "q") == 1
+
+    assert calls_of(redis, "function|load") == 1
+    assert calls_of(redis, "fcall") == 3
+    assert calls_of(redis, "evalsha") == 0
+
+
 def test_a_script_that_the_server_does_not_know_is_loaded_once(run, redis):
+    run.as_function = False
     run("put", 1, "w", "q", "j", "K", "{}", 0)
     redis.script_flush()
     redis.config_resetstat()
@@ -139,20 +159,93 @@ def test_a_script_that_the_server_does_not_know_is_loaded_once(run, redis):
     assert run("length", 2, "q") == 1
     assert run("length", 3, "q") == 1
 
-    stats = redis.info("commandstats")
-    assert stats["cmdstat_script|load"]["calls"] == 1
-    assert stats["cmdstat_evalsha"]["calls"] == 3
+    assert calls_of(redis, "script|load") == 1
+    assert calls_of(redis, "evalsha") == 3
 
 
-def test_b67_an_error_of_the_script_is_not_tried_again(redis):
+@pytest.mark.parametrize("kept", ["-fcall", "-function|load", "-fcall -function"])
+def test_a_user_who_may_not_use_functions_runs_the_script(redis, script, server, kept):
+    redis.function_flush()
+    redis.execute_command(
+        "ACL", "SETUSER", "narrow", "on", "nopass", "~*", "&*", "+@all", *kept.split()
+    )
+    with Redis.from_url(
+        server.url, username="narrow", password="", decode_responses=True
+    ) as narrow:
+        run = Runner(narrow, script)
+
+        assert run("put", 1, "w", "q", "j", "K", "{}", 0) == "j"
+        assert not run.as_function
+    redis.acl_deluser("narrow")
+
+
+def test_what_a_function_may_not_do_on_the_way_is_not_done_again_by_a_script(redis, script, server):
+    redis.execute_command(
+        "ACL", "SETUSER", "narrow", "on", "nopass", "~*", "&*", "+@all", "-publish"
+    )
+    with Redis.from_url(
+        server.url, username="narrow", password="", decode_responses=True
+    ) as narrow:
+        redis.config_resetstat()
+        with pytest.raises(errors.QlessError):
+            Runner(narrow, script)("put", 1, "w", "q", "j", "K", "{}", 0)
+        assert calls_of(redis, "evalsha") == 0
+    redis.acl_deluser("narrow")
+
+
+def test_what_reads_is_declared_to_write_nothing(run, redis, script):
+    run("put", 1, "w", "q", "j", "K", "{}", 0)
+
+    with pytest.raises(ResponseError, match="Write commands are not allowed"):
+        redis.fcall(f"{script.name}_reads", 0, "put", 2, "w", "q", "k", "K", "{}", 0)
+
+
+def test_the_commands_that_read_are_those_whose_contract_says_so(script):
+    contracts = {
+        found[2]: found[1]
+        for text in texts().values()
+        for found in re.finditer(r"^((?:--.*\n)+)Commands\['([a-z.]+)'\] =", text, re.MULTILINE)
+    }
+    read = {name for name, contract in contracts.items() if "Reads only" in contract}
+
+    assert read - {"tag", "track"} == script.reads
+
+
+@pytest.mark.parametrize("as_function", [True, False])
+def test_b67_an_error_of_the_script_is_not_tried_again(redis, as_function):
     broken = Script()
-    broken.source = "redis.call('INCR', 'tries') error('broken')"
+    body = "redis.call('INCR', 'tries') error('broken')"
+    broken.source = body
     broken.sha = redis.script_load(broken.source)
+    broken.name = "broken"
+    broken.library = f"#!lua name=broken\nredis.register_function('broken', function() {body} end)"
+    run = Runner(redis, broken)
+    run.as_function = as_function
 
     with pytest.raises(errors.ScriptFault):
-        Runner(redis, broken)("put", 1)
+        run("put", 1)
 
     assert redis.get("tries") == "1"
+
+
+@pytest.mark.parametrize("as_function", [True, False])
+def test_a_command_whose_answer_is_lost_is_not_sent_again(run, redis, as_function):
+    """The server carries it out, and closes the connection before it answers."""
+    run.as_function = as_function
+    run("put", 1, "w", "q", "first", "K", "{}", 0)
+    redis.config_resetstat()
+    with cut_off(redis) as cut:
+        deaf = Runner(cut, run.script)
+        deaf.as_function = as_function
+
+        with pytest.raises(errors.OutcomeUnknown, match="put"):
+            deaf("put", 2, "w", "q", "j", "K", "{}", 0)
+        with pytest.raises(errors.RedisUnavailable) as caught:
+            deaf("get", 3, "j")
+
+    assert not isinstance(caught.value, errors.OutcomeUnknown)
+    assert run("length", 4, "q") == 2
+    assert calls_of(redis, "fcall" if as_function else "evalsha") == 3
 
 
 def test_a_key_of_another_type_is_named(run, redis):
@@ -336,6 +429,7 @@ def test_every_key_and_channel_is_in_the_namespace(redis):
 def test_a_namespace_with_a_hash_tag_takes_its_tag_as_the_one_key(redis):
     script = Script("{shop}:")
     assert script.keys == ("{shop}",)
+    redis.script_load(script.source)
 
     assert Runner(redis, script)("put", 1, "w", "q", "j", "K", "{}", 0) == "j"
 
@@ -346,7 +440,7 @@ def test_a_namespace_with_a_hash_tag_takes_its_tag_as_the_one_key(redis):
 
 # Reading
 
-READS = [
+READING = [
     ("get", "j"),
     ("multiget", "j", "k", "gone"),
     ("peek", "q", 10),
@@ -397,7 +491,7 @@ def reader(server, redis, lua):
     redis.execute_command("ACL", "DELUSER", "reader")
 
 
-@pytest.mark.parametrize("call", READS, ids=str)
+@pytest.mark.parametrize("call", READING, ids=str)
 @pytest.mark.parametrize("now", [4, 1_000_000, "auto"])
 def test_reading_writes_nothing_and_needs_no_more_than_reading(reader, lua, script, call, now):
     command, *arguments = call
@@ -419,7 +513,7 @@ def test_what_reads_says_so_in_its_file():
         for found in re.finditer(r"^((?:--.*\n)+)(?:Commands\['([a-z.]+)'\])", text, re.MULTILINE):
             if "Reads only" in found[1]:
                 said.add(found[2])
-    assert said | {"tag"} == {call[0] for call in READS}
+    assert said | {"tag"} == {call[0] for call in READING}
 
 
 # A full server

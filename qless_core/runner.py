@@ -1,0 +1,206 @@
+"""Runs the script on Redis: as a function of the server where it can be one, else by EVALSHA.
+
+A function is read once and kept; EVALSHA builds what it needs at each call. A command is never sent
+twice unless it is certain that it did not run: see `OutcomeUnknown`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from redis import exceptions
+
+from qless_core import foreign
+from qless_core.errors import (
+    ForeignData,
+    OutcomeUnknown,
+    QlessError,
+    RedisUnavailable,
+    ScriptFault,
+)
+from qless_core.keys import Keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from redis import Redis
+
+    from qless_core.script import Script
+
+#: Commands of which the first argument says whether they write.
+_READS_IF: Final = {"tag": ("get", "top"), "track": ()}
+
+#: `CODE user_script:<line>: Command(): sentence`.
+_REFUSAL: Final = re.compile(r"([A-Z][A-Z_]+) (?:user_script:\d+: )?(.*)", re.DOTALL)
+
+#: Errors of the server that pass: it is busy, full, or not (yet, or any more) the one to ask.
+_PASSING: Final = frozenset(
+    {"BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "TRYAGAIN"}
+)
+
+#: The same, and being gone, where redis-py has a class and may have cut the code off the text.
+_PASSING_CLASSES: Final = (
+    exceptions.ClusterDownError,
+    exceptions.ConnectionError,
+    exceptions.MasterDownError,
+    exceptions.OutOfMemoryError,
+    exceptions.ReadOnlyError,
+    exceptions.TimeoutError,
+    exceptions.TryAgainError,
+)
+
+#: How a server says that a user may not call functions, or load them.
+_MAY_NOT: Final = re.compile(r"run the '(?:fcall|fcall_ro|function\|load|function)' command")
+
+#: What the connection itself raises once it is there: whether the command ran is not known then.
+_LOST: Final = (exceptions.ConnectionError, exceptions.TimeoutError, OSError)
+
+#: Errors of a server that is there, though redis-py counts them among those of the connection.
+_ANSWERS: Final = (
+    exceptions.AuthenticationError,
+    exceptions.BusyLoadingError,
+    exceptions.MaxConnectionsError,
+)
+
+
+class Runner:
+    """Calls the script on a redis-py client that must not retry by itself.
+
+    Attributes:
+        redis: the client.
+        script: what is called.
+        as_function: whether it is called as a function of the server; found out by the first call.
+
+    """
+
+    def __init__(self, redis: Redis, script: Script) -> None:
+        self.redis = redis
+        self.script = script
+        self.as_function = True
+
+    def __call__(self, command: str, now: float | str, *args: str | float) -> Any:  # noqa: ANN401 - what Redis answers
+        """Run a command at a moment (epoch seconds, or `auto` for the server's clock).
+
+        Raises:
+            ForeignData: a key holds data of another kind; the message names it where it can.
+            OutcomeUnknown: the connection was lost before the answer came to a command that writes.
+            QlessError: the script refused, with the class of its code.
+            RedisUnavailable: Redis cannot be reached, or cannot do it now.
+            ScriptFault: the script broke.
+
+        """
+        try:
+            return self._call(command, now, *args)
+        except exceptions.RedisError as error:
+            found = self.translate(error)
+            if isinstance(found, ForeignData):
+                found = self._foreign(args)
+            raise found from error
+
+    def _call(self, command: str, *args: str | float) -> Any:  # noqa: ANN401 - as above
+        reads = self._only_reads(command, args[1:])
+        if self.as_function:
+            try:
+                return self._as_function(reads, command, *args)
+            except (exceptions.OutOfMemoryError, exceptions.ReadOnlyError):
+                # Said before anything ran, as a function might write: the script may do more there.
+                pass
+            except exceptions.ResponseError as error:
+                if not _has_no_functions(error):
+                    raise
+                self.as_function = False
+        return self._as_script(reads, command, *args)
+
+    def _only_reads(self, command: str, args: tuple[str | float, ...]) -> bool:
+        """Say whether a command, called so, may be asked again and where nothing is written."""
+        if command in _READS_IF:
+            return not args or args[0] in _READS_IF[command]
+        return command in self.script.reads
+
+    def _as_function(self, reads: bool, *args: str | float) -> Any:  # noqa: ANN401, FBT001 - as above; inner
+        script = self.script
+        name = f"{script.name}_reads" if reads else script.name
+        sent = ("FCALL", name, len(script.keys), *script.keys, *args)
+        try:
+            return self._send(reads, *sent)
+        except exceptions.ResponseError as error:
+            if "Function not found" not in str(error):
+                raise
+            # Refused before anything ran, so that a second call does nothing twice.
+            self.redis.function_load(script.library, replace=True)
+            return self._send(reads, *sent)
+
+    def _as_script(self, reads: bool, *args: str | float) -> Any:  # noqa: ANN401, FBT001 - as above; inner
+        script = self.script
+        sent = ("EVALSHA", script.sha, len(script.keys), *script.keys, *args)
+        try:
+            return self._send(reads, *sent)
+        except exceptions.NoScriptError:
+            # As above: it did not run.
+            self.redis.script_load(script.source)
+            return self._send(reads, *sent)
+
+    def _send(self, reads: bool, *args: str | float) -> Any:  # noqa: ANN401, FBT001 - as above; inner
+        """Send a command on a connection that is there, and read the answer."""
+        pool = self.redis.connection_pool
+        connection = pool.get_connection()  # what is raised here was not sent
+        try:
+            connection.send_command(*args)  # type: ignore[no-untyped-call]  # redis-py's own
+            return connection.read_response()
+        except _LOST as error:
+            connection.disconnect()  # type: ignore[no-untyped-call]  # redis-py's own
+            if reads or isinstance(error, _ANSWERS):
+                raise
+            problem = (
+                f"Whether the command {args[3 + len(self.script.keys)]} ran is not known: {error}"
+            )
+            raise OutcomeUnknown(problem) from error
+        finally:
+            pool.release(connection)
+
+    def _foreign(self, names: tuple[str | float, ...]) -> ForeignData:
+        """Name the key that a call with these arguments stumbled over."""
+        keys = Keys(self.script.namespace)
+        try:
+            found = foreign.find(self.redis, keys, map(str, names))
+        except exceptions.RedisError:
+            found = None
+        return ForeignData(*found) if found else ForeignData()
+
+    def translate(self, error: exceptions.RedisError) -> QlessError:
+        """Find the error of ours for an error of redis-py."""
+        text = str(error)
+        refusal = _REFUSAL.fullmatch(text)
+        code = refusal[1] if refusal else ""
+        if code in _PASSING or isinstance(error, _PASSING_CLASSES):
+            return RedisUnavailable(text)
+        if code == "WRONGTYPE":
+            return ForeignData()
+        if refusal and (kind := _classes().get(code)):
+            return kind.from_refusal(refusal[2])
+        if place := self.script.place(text):
+            return ScriptFault(place, self.script.locate(text))
+        return QlessError(text)
+
+
+def _has_no_functions(error: exceptions.ResponseError) -> bool:
+    """Say whether a server is too old for functions, or lets this user load or call none.
+
+    The words of the server itself: what the function ran into says otherwise, and has begun.
+    """
+    text = str(error).lower()
+    if text.startswith("unknown command"):
+        return True
+    return isinstance(error, exceptions.NoPermissionError) and bool(_MAY_NOT.search(text))
+
+
+def _classes() -> dict[str, type[QlessError]]:
+    """Find the class of every code."""
+    return {kind.code: kind for kind in _subclasses(QlessError) if kind.code}
+
+
+def _subclasses(kind: type[QlessError]) -> Iterator[type[QlessError]]:
+    for subclass in kind.__subclasses__():
+        yield subclass
+        yield from _subclasses(subclass)
