@@ -57,6 +57,19 @@ class Keys:
         """Hash: the fields of a recurring job."""
         return f"{self.namespace}r:{jid}"
 
+    def cron_job(self, jid: str) -> str:
+        """Hash: the fields of a job that recurs by cron expression."""
+        return f"{self.namespace}cron:{jid}"
+
+    def cron_runs(self, jid: str) -> str:
+        """Sorted set: the runs planned for it, epoch seconds as text, by themselves."""
+        return f"{self.namespace}cron-runs:{jid}"
+
+    @property
+    def crons(self) -> str:
+        """Sorted set: cron jobs by when more runs are to be planned."""
+        return f"{self.namespace}crons"
+
     # Queues
 
     @property
@@ -88,6 +101,10 @@ class Keys:
     def recur(self, queue: str) -> str:
         """Sorted set: recurring jobs by next run."""
         return f"{self.namespace}q:{queue}-recur"
+
+    def cron(self, queue: str) -> str:
+        """Sorted set: the cron jobs of a queue by next run."""
+        return f"{self.namespace}q:{queue}-cron"
 
     # Workers
 

@@ -39,6 +39,7 @@ PARTS: Final = (
     "track",
     "worker",
     "recurring",
+    "cron",
     "bulk",
     "walk",
     "archive",

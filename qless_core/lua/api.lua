@@ -10,7 +10,8 @@ local FILES = [[
   workers=worker? worker.deregister=worker stats=stats?
   config.get=config? config.set=config config.unset=config
   recur=recurring recur.get=recurring? recur.update=recurring recur.tag=recurring
-  recur.untag=recurring unrecur=recurring
+  recur.untag=recurring unrecur=recurring recur.next=recurring
+  cron=cron cron.due=cron cron.refill=cron
   bulk.move=bulk bulk.cancel=bulk bulk.closure=bulk? bulk.states=bulk?
   bulk.put=bulk bulk.complete=bulk complete.pop=bulk
   jobs.walk=walk? archive.next=archive? archive.done=archive

@@ -12,6 +12,7 @@ Key.completed = NAMESPACE .. 'completed'         -- zset: jids by time of comple
 Key.failures = NAMESPACE .. 'failures'           -- set: failure groups
 Key.tags = NAMESPACE .. 'tags'                   -- zset: tags by use count
 Key.config = NAMESPACE .. 'config'               -- hash: the options that were set
+Key.crons = NAMESPACE .. 'crons'                 -- zset: cron jobs by when more runs are to be planned
 Key.log = NAMESPACE .. 'log'                     -- channel: JSON about every job
 
 -- hash: a job's fields
@@ -62,6 +63,21 @@ end
 -- zset: recurring jobs by next run
 function Key.recur(queue)
   return NAMESPACE .. 'q:' .. queue .. '-recur'
+end
+
+-- hash: the fields of a job that recurs by cron expression
+function Key.cron_job(jid)
+  return NAMESPACE .. 'cron:' .. jid
+end
+
+-- zset: the runs planned for it, epoch seconds as text, by themselves
+function Key.cron_runs(jid)
+  return NAMESPACE .. 'cron-runs:' .. jid
+end
+
+-- zset: the cron jobs of a queue by next run
+function Key.cron(queue)
+  return NAMESPACE .. 'q:' .. queue .. '-cron'
 end
 
 -- zset: jids that a worker holds, by the end of their lock
