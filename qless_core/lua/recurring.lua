@@ -1,14 +1,26 @@
--- Jobs that come back every so many seconds: define, change, tag, end. spawn.lua makes the children.
+-- Jobs that come back every so many seconds, and what is done to recurring jobs of either kind: change,
+-- tag, end. cron.lua defines those of the other kind; spawn.lua makes the children.
 
 local function missing(jid)
   Check.refuse('RECURRING_NOT_FOUND', 'Recurring job ' .. jid .. ' does not exist', 1)
+end
+
+-- find(jid, field...) -> its fields, its key, and the function that names the set in which it waits in its
+-- queue. The first field is one that every recurring job has.
+local function find(jid, ...)
+  local known = call('hmget', Key.recurring(jid), ...)
+  if known[1] then
+    return known, Key.recurring(jid), Key.recur
+  end
+  return call('hmget', Key.cron_job(jid), ...), Key.cron_job(jid), Key.cron
 end
 
 -- recur queue jid klass data interval seconds offset
 --   [priority p, tags json, retries n, backlog n, keep-next-run 1]... -> jid.
 -- First run at now + offset. Doing it again updates, moves the queue, resets the options that are
 -- not given and the next run, and keeps the count of children. With `keep-next-run` 1 (an addition
--- of ours, for whoever does this at every start) a next run that is known stays.
+-- of ours, for whoever does this at every start) a next run that is known stays. A cron job of that jid
+-- becomes this one, with its count.
 Commands['recur'] = function(now, arg)
   local queue = Check.name(arg[1], 'queue')
   local jid = Check.name(arg[2], 'jid')
@@ -20,12 +32,8 @@ Commands['recur'] = function(now, arg)
   end
   local interval = Check.positive(arg[6], 'interval')
   local offset = Check.number(arg[7], 'offset')
-  local options = Check.options(arg, 8)
-  local priority = Check.number(options.priority, 'priority', 0)
-  local retries = Check.whole(options.retries, 'retries', 0)
-  local backlog = Check.count(options.backlog, 'backlog', 0)
-  local tags = options.tags and Tags.distinct(Check.strings(options.tags, 'tags')) or {}
-  local keep = Check.count(options['keep-next-run'], 'keep-next-run', 0)
+  local options = Spawn.options(arg, 8)
+  local keep = Check.count(options.given['keep-next-run'], 'keep-next-run', 0)
 
   local key = Key.recurring(jid)
   local known = call('hmget', key, 'count', 'queue')
@@ -36,25 +44,41 @@ Commands['recur'] = function(now, arg)
       next_run = old_run
     end
   end
-  call('hmset', key, 'jid', jid, 'klass', klass, 'data', data, 'priority', priority,
-    'tags', Json.list(tags), 'state', 'recur', 'queue', queue, 'type', 'interval',
-    'count', Check.finite(known[1]) or 0, 'interval', interval, 'retries', retries,
-    'backlog', backlog)
+  local cron = not known[2] and Cron.known(jid)
+  call('hmset', key, 'jid', jid, 'klass', klass, 'data', data, 'priority', options.priority,
+    'tags', Json.list(options.tags), 'state', 'recur', 'queue', queue, 'type', 'interval',
+    'count', Check.finite(cron and cron.count or known[1]) or 0, 'interval', interval,
+    'retries', options.retries, 'backlog', options.backlog)
   call('zadd', Key.recur(queue), next_run, jid)
   if known[2] and known[2] ~= queue then
     call('zrem', Key.recur(known[2]), jid)
+  end
+  if cron then
+    Cron.forget(jid, cron.queue)
   end
   Queue.remember(queue, now)
   return jid
 end
 
--- recur.get jid -> JSON, or nil. Reads only.
+-- When it runs next, as text; nil where that is not known.
+local function next_run_of(jid, set, queue)
+  local score = queue and call('zscore', set(queue), jid)
+  return Check.finite(score) and Json.number(score)
+end
+
+-- recur.get jid -> JSON, or nil. Of a cron job the interval is 0, and there are `cron`, `timezone` and
+-- `next`, too. Reads only.
 Commands['recur.get'] = function(_, arg)
   local jid = Check.name(arg[1], 'jid')
-  local known = call('hmget', Key.recurring(jid), 'jid', 'klass', 'state', 'queue', 'priority',
-    'interval', 'retries', 'count', 'data', 'tags', 'backlog')
+  local known, _, set = find(jid, 'jid', 'klass', 'state', 'queue', 'priority', 'interval', 'retries',
+    'count', 'data', 'tags', 'backlog', 'cron', 'timezone')
   if not known[1] then
     return nil
+  end
+  local more = ''
+  if known[12] then
+    more = ',"cron":' .. encode(known[12]) .. ',"timezone":' .. encode(known[13] or '')
+      .. ',"next":' .. (next_run_of(jid, set, known[4]) or 'null')
   end
   local function number(i)
     return Json.number(Check.finite(known[i]) or 0)
@@ -69,7 +93,15 @@ Commands['recur.get'] = function(_, arg)
     .. ',"count":' .. number(8)
     .. ',"data":' .. encode(known[9] or '{}')
     .. ',"tags":' .. Json.list(Tags.stored(known[10]))
-    .. ',"backlog":' .. number(11) .. '}'
+    .. ',"backlog":' .. number(11) .. more .. '}'
+end
+
+-- recur.next jid -> epoch seconds of the next run as text, or nil: no such job, or none is planned. It may
+-- be past, where no pop has come by. Reads only.
+Commands['recur.next'] = function(_, arg)
+  local jid = Check.name(arg[1], 'jid')
+  local known, _, set = find(jid, 'queue')
+  return next_run_of(jid, set, known[1])
 end
 
 -- What each key of recur.update takes. `throttles` is known to other clients and changes nothing.
@@ -82,10 +114,51 @@ local UPDATES = {
   klass = function(value) return value end,
   queue = function(value) return Check.name(value, 'queue') end,
   throttles = function() return nil end,
+  cron = function(value) return Check.name(value, 'cron') end,
+  timezone = function(value) return Check.name(value, 'timezone') end,
+  runs = function(value) return Cron.runs(value) end,
 }
 
--- recur.update jid [key value]... -> 1. Keys: priority interval retries data klass queue backlog.
--- A new interval moves the next run by the difference.
+-- The keys that one kind has and the other has not.
+local OF_INTERVAL = { 'interval' }
+local OF_CRON = { 'cron', 'timezone', 'runs' }
+
+local function refuse_other(changes, names, kind)
+  for _, name in ipairs(names) do
+    if changes[name] then
+      Check.refuse('BAD_ARGUMENT', 'option "' .. name .. '" is not for a job that recurs by ' .. kind, 1)
+    end
+  end
+end
+
+-- A new interval moves the next run by the difference. Answers what is to be written of it: all.
+local function change_interval(jid, changes, queue)
+  local next_run = call('zscore', Key.recur(queue), jid)
+  if changes.interval and next_run then
+    local old = Check.finite(call('hget', Key.recurring(jid), 'interval'))
+    if not old or old <= 0 then
+      old = changes.interval -- no interval at all: nothing to move by
+    end
+    call('zadd', Key.recur(queue), tonumber(next_run) + changes.interval - old, jid)
+  end
+end
+
+-- A new expression or time zone comes with the runs that it has.
+local function change_cron(now, jid, changes, queue)
+  local was = Cron.known(jid)
+  local fresh, since = Cron.fresh(now, was, changes.cron or was.cron, changes.timezone or was.timezone,
+    changes.runs)
+  if fresh then
+    changes.planned = fresh[#fresh]
+    Cron.replace(now, jid, fresh, since)
+    Cron.wait(jid, queue)
+  end
+end
+
+-- recur.update jid [key value]... -> 1. Keys: priority retries data klass queue backlog; interval, or, of
+-- a cron job, cron timezone and the runs that these have: one of both and `runs` go together.
+-- A new interval moves the next run by the difference; another expression or time zone replaces the
+-- runs to come.
 -- Refuses: RECURRING_NOT_FOUND; BAD_ARGUMENT, and then nothing is changed.
 Commands['recur.update'] = function(now, arg)
   local jid = Check.name(arg[1], 'jid')
@@ -97,24 +170,27 @@ Commands['recur.update'] = function(now, arg)
     end
     changes[name] = check(value)
   end
-  local key = Key.recurring(jid)
-  local known = call('hmget', key, 'queue', 'interval')
+  if (changes.cron or changes.timezone) and not changes.runs then
+    Check.must('runs', 'given with another expression or time zone')
+  end
+  local known, key, set = find(jid, 'queue')
   local queue = known[1]
   if not queue then
     missing(jid)
   end
-  local next_run = call('zscore', Key.recur(queue), jid)
-  if changes.interval and next_run then
-    local old = Check.finite(known[2])
-    if not old or old <= 0 then
-      old = changes.interval -- no interval at all: nothing to move by
+  if set == Key.cron then
+    refuse_other(changes, OF_INTERVAL, 'cron')
+    if changes.runs then
+      change_cron(now, jid, changes, queue)
+      changes.runs = nil
     end
-    next_run = tonumber(next_run) + changes.interval - old
-    call('zadd', Key.recur(queue), next_run, jid)
+  else
+    refuse_other(changes, OF_CRON, 'interval')
+    change_interval(jid, changes, queue)
   end
   if changes.queue and changes.queue ~= queue then
-    call('zadd', Key.recur(changes.queue), next_run or now, jid)
-    call('zrem', Key.recur(queue), jid)
+    call('zadd', set(changes.queue), call('zscore', set(queue), jid) or now, jid)
+    call('zrem', set(queue), jid)
     Queue.remember(changes.queue, now)
   end
   for name, value in pairs(changes) do
@@ -124,11 +200,11 @@ Commands['recur.update'] = function(now, arg)
 end
 
 local function stored_tags(jid)
-  local known = call('hmget', Key.recurring(jid), 'jid', 'tags')
+  local known, key = find(jid, 'jid', 'tags')
   if not known[1] then
     missing(jid)
   end
-  return known[2]
+  return known[2], key
 end
 
 -- recur.tag jid tag... -> JSON list of the tags that children get.
@@ -136,8 +212,9 @@ end
 Commands['recur.tag'] = function(_, arg)
   local jid = Check.name(arg[1], 'jid')
   Check.text(arg[2], 'tag')
-  local tags = Json.list(Tags.merged(stored_tags(jid), arg))
-  call('hset', Key.recurring(jid), 'tags', tags)
+  local stored, key = stored_tags(jid)
+  local tags = Json.list(Tags.merged(stored, arg))
+  call('hset', key, 'tags', tags)
   return tags
 end
 
@@ -146,8 +223,9 @@ end
 Commands['recur.untag'] = function(_, arg)
   local jid = Check.name(arg[1], 'jid')
   Check.text(arg[2], 'tag')
-  local tags = Json.list(Tags.without(stored_tags(jid), arg))
-  call('hset', Key.recurring(jid), 'tags', tags)
+  local stored, key = stored_tags(jid)
+  local tags = Json.list(Tags.without(stored, arg))
+  call('hset', key, 'tags', tags)
   return tags
 end
 
@@ -159,5 +237,9 @@ Commands['unrecur'] = function(_, arg)
     call('zrem', Key.recur(queue), jid)
   end
   call('del', Key.recurring(jid))
+  local cron = call('hget', Key.cron_job(jid), 'queue')
+  if cron then
+    Cron.forget(jid, cron)
+  end
   return 1
 end

@@ -1,10 +1,10 @@
 -- Recurring jobs that are due become jobs. First it is planned, without a write: peek shows the plan,
--- pop carries it out.
+-- pop carries it out. There are two kinds, by interval and by cron expression, each in its own set.
 
 -- How many entries that cannot run are passed over in one go.
 local MOST_BROKEN = 100
 
--- The most children that one call makes; the next one goes on.
+-- The most children of a kind that one call makes; the next one goes on.
 local MOST_CHILDREN = 1000
 
 -- The highest number of a child; more digits than these its name would not tell.
@@ -12,6 +12,19 @@ local HIGHEST = 1e13
 
 -- No run was due before this; what says so was never a moment.
 local EARLIEST = -1e11
+
+-- Spawn.options(arg, from) -> what children get by the options of a definition: priority, retries, tags;
+-- and backlog.
+function Spawn.options(arg, from)
+  local options = Check.options(arg, from)
+  return {
+    priority = Check.number(options.priority, 'priority', 0),
+    retries = Check.whole(options.retries, 'retries', 0),
+    backlog = Check.count(options.backlog, 'backlog', 0),
+    tags = options.tags and Tags.distinct(Check.strings(options.tags, 'tags')) or {},
+    given = options,
+  }
+end
 
 -- The number of the next child, after `count`: skips those whose data still exists, so that none is
 -- overwritten, however the count came to start again. Doubling steps, then halving ones: as quick
@@ -72,27 +85,98 @@ local function runs(now, score, interval, backlog, room)
   return due, score
 end
 
--- plan_one(plan, now, queue, jid, score, room): adds the children of one recurring job.
--- Answers how many, or nil when it cannot run.
-local function plan_one(plan, now, queue, jid, score, room)
-  local ok, known = pcall(call, 'hmget', Key.recurring(jid), 'jid', 'klass', 'data', 'priority',
-    'tags', 'retries', 'interval', 'backlog', 'count')
-  if not ok then
-    return nil
-  elseif not known[1] then
-    plan.gone[#plan.gone + 1] = jid
-    return nil
-  end
-  local interval = Check.finite(known[7])
+-- The fields of a recurring job, of either kind, in the order of the HMGET that reads them.
+local FIELDS = {
+  'jid', 'klass', 'data', 'priority', 'tags', 'retries', 'backlog', 'count', 'interval', 'planned',
+}
+local KLASS, DATA, PRIORITY, TAGS, RETRIES, BACKLOG, COUNT, INTERVAL, PLANNED =
+  2, 3, 4, 5, 6, 7, 8, 9, 10
+
+-- Of each kind: `set`, where it waits in its queue; `hash`, where it is stored; `due(now, jid, score,
+-- known, room)` -> list of moments, and when it is next due, or nil when it cannot run; `move(queue,
+-- moved)` writes what plan_one found; `gone(queue, jid)` takes an entry without a job away.
+local Interval = { set = Key.recur, hash = Key.recurring }
+
+function Interval.due(now, _, score, known, room)
+  local interval = Check.finite(known[INTERVAL])
   if not interval or interval <= 0 then
     return nil
   end
-  local due, next_run = runs(now, score, interval, Check.finite(known[8]) or 0, room)
-  local count = floor(Check.finite(known[9]) or 0)
+  return runs(now, score, interval, Check.finite(known[BACKLOG]) or 0, room)
+end
+
+function Interval.move(queue, moved)
+  call('hset', Key.recurring(moved.jid), 'count', moved.count)
+  call('zadd', Key.recur(queue), moved.next_run, moved.jid)
+end
+
+function Interval.gone(queue, jid)
+  call('zrem', Key.recur(queue), jid)
+end
+
+local Planned = { set = Key.cron, hash = Key.cron_job }
+
+-- With a backlog, and no planned run to come, nobody knows which runs were the last: it waits for the
+-- plan to be extended.
+function Planned.due(now, jid, _, known, room)
+  local key = Key.cron_runs(jid)
+  local backlog = Check.finite(known[BACKLOG]) or 0
+  local first = 0
+  if backlog > 0 then
+    if (Check.finite(known[PLANNED]) or math.huge) <= now then
+      return nil
+    end
+    first = math.max(call('zcount', key, '-inf', now) - floor(backlog) - 1, 0)
+  end
+  local found = call('zrange', key, first, first + room)
+  local due = {}
+  for i, run in ipairs(found) do
+    local when = tonumber(run)
+    if when > now or i > room then
+      return due, when
+    end
+    due[i] = when
+  end
+  return due, '+inf'
+end
+
+function Planned.move(queue, moved)
+  local last = moved.due[#moved.due]
+  if last then
+    call('hmset', Key.cron_job(moved.jid), 'count', moved.count, 'made', last)
+    call('zremrangebyscore', Key.cron_runs(moved.jid), '-inf', last)
+  end
+  call('zadd', Key.cron(queue), moved.next_run, moved.jid)
+end
+
+function Planned.gone(queue, jid)
+  Cron.forget(jid, queue)
+end
+
+-- What is stored of one recurring job, and which of its runs are due. Reads only.
+local function look(kind, now, jid, score, room)
+  local known = call('hmget', kind.hash(jid), unpack(FIELDS))
+  if not known[1] then
+    return nil
+  end
+  return known, kind.due(now, jid, score, known, room)
+end
+
+-- plan_one(plan, kind, now, queue, jid, score, room): adds the children of one recurring job.
+-- Answers how many, or nil when it cannot run.
+local function plan_one(plan, kind, now, queue, jid, score, room)
+  local ok, known, due, next_run = pcall(look, kind, now, jid, score, room)
+  if ok and not known then
+    plan.gone[#plan.gone + 1] = { kind = kind, jid = jid }
+  end
+  if not ok or not due then
+    return nil
+  end
+  local count = floor(Check.finite(known[COUNT]) or 0)
   if count < 0 or count > HIGHEST then
     count = 0
   end
-  local tags = Tags.stored(known[5])
+  local tags = Tags.stored(known[TAGS])
   local made = 0
   for _, when in ipairs(due) do
     local number = next_number(jid, count)
@@ -101,47 +185,53 @@ local function plan_one(plan, now, queue, jid, score, room)
     end
     count = number
     made = made + 1
-    local priority = Check.finite(known[4]) or 0
+    local priority = Check.finite(known[PRIORITY]) or 0
     plan.children[#plan.children + 1] = {
       jid = jid .. '-' .. Json.number(count),
       parent = jid,
-      klass = known[2] or '',
-      data = known[3] or '{}',
+      klass = known[KLASS] or '',
+      data = known[DATA] or '{}',
       priority = priority,
       tags = tags,
-      retries = Check.finite(known[6]) or 0,
+      retries = Check.finite(known[RETRIES]) or 0,
       when = floor(when),
       score = Queue.score(priority, floor(when)),
     }
   end
-  plan.moved[#plan.moved + 1] = { jid = jid, count = count, next_run = next_run }
+  plan.moved[#plan.moved + 1] = { kind = kind, jid = jid, count = count, due = due, next_run = next_run }
   return made
 end
 
--- Spawn.plan(now, queue, room) -> {children, moved, gone}: at most `room` children, and no more
--- than MOST_CHILDREN. Reads only.
-function Spawn.plan(now, queue, room)
-  local plan = { children = {}, moved = {}, gone = {} }
-  local broken = 0
-  room = math.min(room, MOST_CHILDREN)
-  while room > 0 and broken < MOST_BROKEN and #plan.moved < MOST_CHILDREN do
-    local found = call('zrangebyscore', Key.recur(queue), '-inf', now, 'withscores',
-      'limit', #plan.moved + broken, room)
+-- plan_kind(plan, kind, now, queue, room): adds the children of all of a kind that are due.
+local function plan_kind(plan, kind, now, queue, room)
+  local visited, broken = 0, 0
+  while room > 0 and broken < MOST_BROKEN and visited < MOST_CHILDREN do
+    local found = call('zrangebyscore', kind.set(queue), '-inf', now, 'withscores',
+      'limit', visited, room)
     if #found == 0 then
-      break
+      return
     end
     for i = 1, #found, 2 do
-      local made = plan_one(plan, now, queue, found[i], tonumber(found[i + 1]), room)
+      local made = plan_one(plan, kind, now, queue, found[i], tonumber(found[i + 1]), room)
+      visited = visited + 1
       if not made then
         broken = broken + 1
       else
         room = room - made
       end
       if room <= 0 then
-        break
+        return
       end
     end
   end
+end
+
+-- Spawn.plan(now, queue, room) -> {children, moved, gone}: of each kind at most `room` children, and no
+-- more than MOST_CHILDREN. Reads only.
+function Spawn.plan(now, queue, room)
+  local plan = { children = {}, moved = {}, gone = {} }
+  plan_kind(plan, Interval, now, queue, math.min(room, MOST_CHILDREN))
+  plan_kind(plan, Planned, now, queue, math.min(room, MOST_CHILDREN))
   return plan
 end
 
@@ -159,10 +249,9 @@ function Spawn.run(now, queue, room)
     Queue.to_work(queue, child.jid, child.priority, child.when)
   end
   for _, moved in ipairs(plan.moved) do
-    call('hset', Key.recurring(moved.jid), 'count', moved.count)
-    call('zadd', Key.recur(queue), moved.next_run, moved.jid)
+    moved.kind.move(queue, moved)
   end
-  for _, jid in ipairs(plan.gone) do
-    call('zrem', Key.recur(queue), jid)
+  for _, entry in ipairs(plan.gone) do
+    entry.kind.gone(queue, entry.jid)
   end
 end
