@@ -1,0 +1,68 @@
+"""Cron jobs kept going: their runs are planned ahead here, as the script cannot compute them."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+from qless_core.cron import Cron
+from qless_core.errors import BadArgument
+
+if TYPE_CHECKING:
+    from qless_core.clock import Clock
+    from qless_core.commands import Commands
+
+#: Seconds between two looks of one client.
+EVERY_S: Final = 60
+
+_log = logging.getLogger("qless.cron")
+
+
+class CronPlans:
+    """`client.cron_plans`: the runs to come of every cron job.
+
+    Any number of clients may tend them at the same time: the script takes each extension once.
+    """
+
+    def __init__(self, commands: Commands, clock: Clock) -> None:
+        self._commands = commands
+        self._clock = clock
+        self._next_look = float("-inf")
+
+    def tend(self) -> int:
+        """Extend the plans that run out, at most once a minute; answers how many were extended.
+
+        Popping does this in passing, so that cron jobs go on wherever jobs are popped. A plan is
+        extended when half of what lay ahead is over, and costs one read where there is none.
+
+        Raises:
+            RedisUnavailable: the server cannot be reached.
+
+        """
+        moment = self._clock.monotonic()
+        if moment < self._next_look:
+            return 0
+        self._next_look = moment + EVERY_S
+        return self.extend()
+
+    def extend(self) -> int:
+        """Extend the plans that run out, now; answers how many were extended.
+
+        Raises:
+            RedisUnavailable: the server cannot be reached.
+
+        """
+        due = self._commands.cron_due()
+        extended = 0
+        for job in due.jobs:
+            try:
+                cron = Cron(job.cron, job.timezone)
+            except BadArgument as problem:
+                _log.warning("The cron job %s is planned no further: %s", job.jid, problem)
+                continue
+            runs = cron.plan(job.planned, due.now, job.backlog)
+            if runs:
+                extended += self._commands.cron_refill(
+                    job.jid, job.cron, job.timezone, job.planned, runs
+                )
+        return extended
