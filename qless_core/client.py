@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 from qless_core.clock import SERVER, Clock
 from qless_core.commands import Commands
 from qless_core.config import Config
+from qless_core.cron_plans import CronPlans
 from qless_core.connection import DEFAULT_URL, described, masked, pool_like, pool_of
 from qless_core.errors import BadArgument, RedisUnavailable
 from qless_core.failures import Failures
@@ -73,6 +74,7 @@ class Client:
         )
         self.commands = Commands(self._run)
         self.config = Config(self.commands)
+        self.cron_plans = CronPlans(self.commands, self.clock)
         self._worker_name = worker_name
         self._runner = Runner(self.redis, _script(namespace))
 

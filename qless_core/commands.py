@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from qless_core import wire
 from qless_core.errors import BadArgument
+from qless_core.options import as_number
 from qless_core.records import (
     Closure,
+    CronDue,
     JidPage,
     JobRecord,
     QueueCounts,
@@ -381,8 +383,13 @@ class Commands:
         klass: str | None = None,
         queue: str | None = None,
         backlog: int | None = None,
+        cron: str | None = None,
+        timezone: str | None = None,
+        runs: Sequence[int] | None = None,
     ) -> None:
         """Change a recurring job; a new interval moves the next run by the difference.
+
+        Another expression or time zone of a cron job comes with its next runs.
 
         Raises:
             RecurringJobNotFound: there is no such recurring job.
@@ -396,6 +403,9 @@ class Commands:
             klass=klass,
             queue=queue,
             backlog=backlog,
+            cron=cron,
+            timezone=timezone,
+            runs=None if runs is None else _moments(runs),
         )
         self._call("recur.update", jid, *options)
 
@@ -417,9 +427,47 @@ class Commands:
         """
         return list(texts(self._list("recur.untag", jid, *tags)))
 
+    def recur_next(self, jid: str) -> float | None:
+        """Read when a recurring job runs next, epoch seconds; None when nobody knows."""
+        return as_number(self._call("recur.next", jid))
+
     def unrecur(self, jid: str) -> None:
         """End a recurring job; its children stay."""
         self._call("unrecur", jid)
+
+    def cron(
+        self,
+        queue: str,
+        jid: str,
+        klass: str,
+        data: str,
+        expression: str,
+        timezone: str,
+        runs: Sequence[int],
+        *,
+        priority: float | None = None,
+        tags: Sequence[str] | None = None,
+        retries: int | None = None,
+        backlog: int | None = None,
+    ) -> str:
+        """Put a job of a class at the runs of a cron expression; answers the recurring job's jid.
+
+        The script reads neither expression nor time zone: `runs` are the next ones.
+        """
+        options = _options(priority=priority, tags=_json(tags), retries=retries, backlog=backlog)
+        timing = (expression, timezone, _moments(runs))
+        return text(self._call("cron", queue, jid, klass, data, *timing, *options))
+
+    def cron_due(self, count: int | None = None) -> CronDue:
+        """Read which cron jobs need more runs planned."""
+        return CronDue.from_reply(wire.reply_record(self._call("cron.due", *_given(count))))
+
+    def cron_refill(
+        self, jid: str, expression: str, timezone: str, planned: float, runs: Sequence[int]
+    ) -> int:
+        """Plan the runs that follow the last one planned; 0 where that is not it any more."""
+        timing = (expression, timezone, planned, _moments(runs))
+        return whole_or_0(self._call("cron.refill", jid, *timing))
 
     # Many jobs at once, each checked at the moment of acting
 
@@ -477,6 +525,11 @@ def _given(value: str | float | None) -> tuple[str | float, ...]:
 def _json(names: Sequence[str] | None) -> str | None:
     """Write a list of names for an option that takes JSON."""
     return None if names is None else wire.dumps(list(names), what="a list of names")
+
+
+def _moments(runs: Sequence[int]) -> str:
+    """Write a list of moments as JSON."""
+    return wire.dumps(list(runs), what="a list of moments")
 
 
 def _options(**values: str | float | None) -> list[str | float]:

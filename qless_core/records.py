@@ -157,6 +157,9 @@ class RecurringRecord:
     tags: tuple[str, ...] = ()
     backlog: int = 0
     throttles: tuple[str, ...] = ()
+    #: The expression and the time zone of a cron job; "" where it recurs by interval.
+    cron: str = ""
+    timezone: str = ""
 
     @classmethod
     def from_reply(cls, reply: Mapping[str, Any]) -> Self:
@@ -174,7 +177,48 @@ class RecurringRecord:
             tags=texts(reply.get("tags")),
             backlog=whole_or_0(reply.get("backlog")),
             throttles=texts(reply.get("throttles")),
+            cron=text(reply.get("cron")),
+            timezone=text(reply.get("timezone")),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class CronJob:
+    """What it takes to plan further runs of a cron job.
+
+    Attributes:
+        planned: its last run that is planned, epoch seconds.
+
+    """
+
+    jid: str
+    cron: str
+    timezone: str
+    planned: float
+    backlog: int
+
+
+@dataclass(frozen=True, slots=True)
+class CronDue:
+    """The cron jobs that need more runs planned, and the time of the queue, epoch seconds."""
+
+    now: float
+    jobs: tuple[CronJob, ...]
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `cron.due`."""
+        jobs = tuple(
+            CronJob(
+                jid=text(job.get("jid")),
+                cron=text(job.get("cron")),
+                timezone=text(job.get("timezone")),
+                planned=number_or_0(job.get("planned")),
+                backlog=whole_or_0(job.get("backlog")),
+            )
+            for job in wire.as_list(reply.get("jobs"))
+        )
+        return cls(number_or_0(reply.get("now")), jobs)
 
 
 @dataclass(frozen=True, slots=True)
