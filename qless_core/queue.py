@@ -6,6 +6,7 @@ import uuid
 from typing import TYPE_CHECKING, Any, overload
 
 from qless_core import wire
+from qless_core.cron import Cron
 from qless_core.errors import BadArgument
 from qless_core.job import Job, jids_of, klass_name_of
 
@@ -166,6 +167,60 @@ class Queue:
             keep_next_run=keep_next_run,
         )
 
+    def cron(  # noqa: PLR0913 - as above
+        self,
+        klass: object,
+        data: Any,  # noqa: ANN401 - job data is any JSON
+        expression: str,
+        *,
+        timezone: str = "UTC",
+        priority: float | None = None,
+        tags: Iterable[str] | None = None,
+        retries: int | None = None,
+        backlog: int | None = None,
+        jid: str | None = None,
+    ) -> str:
+        """Put a job of a class whenever a cron expression says so.
+
+        An application may do this at every start, with a jid: what is owed, the count and, unless
+        the expression changed, the next run stay as they are.
+
+        Args:
+            klass: the class (or function) that will run it, as an object or as its dotted name.
+            data: what it is to work on: anything that JSON can say.
+            expression: minute, hour, day of the month, month and day of the week, as in Debian's
+                cron; six fields begin with seconds.
+            timezone: whose clocks it means, as `Europe/Berlin`.
+            priority: of each job; 0 when not given.
+            tags: of each job.
+            retries: of each job; 0 when not given.
+            backlog: how many missed jobs are made up for; all when 0 or not given.
+            jid: what to call it; a recurring job that has this jid is changed.
+
+        Returns:
+            The jid of the recurring job; its jobs are called `<jid>-<n>`.
+
+        Raises:
+            BadArgument: the expression cannot be read, there is no such time zone, or another
+                argument makes no sense; nothing was written.
+
+        """
+        cron = Cron(expression, timezone)
+        now = self.client.now()
+        return self.client.commands.cron(
+            self.name,
+            new_jid() if jid is None else jid,
+            klass_name_of(klass),
+            wire.dumps(data),
+            cron.expression,
+            cron.timezone,
+            runs=cron.plan(now, now),
+            priority=priority,
+            tags=texts_of("tags", tags),
+            retries=retries,
+            backlog=backlog,
+        )
+
     # Jobs out
 
     @overload
@@ -176,6 +231,7 @@ class Queue:
 
     def pop(self, count: int | None = None) -> Job | list[Job] | None:
         """Take the next job, or None when there is none; with a count, a list of up to so many."""
+        self.client.cron_plans.tend()
         worker = self.client.worker_name
         records = self.client.commands.pop(self.name, worker, 1 if count is None else count)
         jobs = [Job(self.client, record, worker=worker) for record in records]

@@ -223,7 +223,13 @@ class CronDue:
 
 @dataclass(frozen=True, slots=True)
 class QueueCounts:
-    """How many jobs of a queue are in each state, as a pop would find them now."""
+    """How many jobs of a queue are in each state, as a pop would find them now.
+
+    Attributes:
+        recurring: those by interval and those by cron expression.
+        cron: how many of these recur by cron expression.
+
+    """
 
     name: str
     waiting: int = 0
@@ -232,12 +238,14 @@ class QueueCounts:
     scheduled: int = 0
     depends: int = 0
     recurring: int = 0
+    cron: int = 0
     throttled: int = 0
     paused: bool = False
 
     @classmethod
     def from_reply(cls, reply: Mapping[str, Any]) -> Self:
-        """Read one queue of the reply of `queues`."""
+        """Read one queue of the reply of `queues`, which counts cron jobs by themselves."""
+        cron = whole_or_0(reply.get("cron"))
         return cls(
             name=text(reply.get("name")),
             waiting=whole_or_0(reply.get("waiting")),
@@ -245,7 +253,8 @@ class QueueCounts:
             stalled=whole_or_0(reply.get("stalled")),
             scheduled=whole_or_0(reply.get("scheduled")),
             depends=whole_or_0(reply.get("depends")),
-            recurring=whole_or_0(reply.get("recurring")),
+            recurring=whole_or_0(reply.get("recurring")) + cron,
+            cron=cron,
             throttled=whole_or_0(reply.get("throttled")),
             paused=bool(reply.get("paused")),
         )

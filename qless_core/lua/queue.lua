@@ -82,9 +82,11 @@ function Queue.leave(queue, jid)
   call('zrem', Key.depends(queue), jid)
 end
 
--- counts(now, queue) -> JSON. A scheduled job whose time has come counts as waiting.
+-- counts(now, queue) -> JSON. A scheduled job whose time has come counts as waiting. Jobs that recur by
+-- cron expression are counted where there are some, beside `recurring`, which is as other clients know it.
 local function counts(now, queue)
   local locks = Key.locks(queue)
+  local crons = call('zcard', Key.cron(queue))
   local scheduled = Key.scheduled(queue)
   local stalled = call('zcount', locks, '-inf', now)
   local due = call('zcount', scheduled, '-inf', now)
@@ -95,6 +97,7 @@ local function counts(now, queue)
     .. ',"scheduled":' .. (call('zcard', scheduled) - due)
     .. ',"depends":' .. call('zcard', Key.depends(queue))
     .. ',"recurring":' .. call('zcard', Key.recur(queue))
+    .. (crons > 0 and ',"cron":' .. crons or '')
     .. ',"paused":' .. (call('sismember', Key.paused_queues, queue) == 1 and 'true' or 'false')
     .. '}'
 end
@@ -179,13 +182,36 @@ function Listings.depends(queue, _, offset, count)
   return stretch('zrange', Key.depends(queue), 0, math.huge, offset, count)
 end
 
+-- Both kinds by next run: of two sets that are in order, no more is needed than their beginnings.
+local function both_kinds(queue, offset, count)
+  local runs, jids = {}, {}
+  for _, key in ipairs({ Key.recur(queue), Key.cron(queue) }) do
+    local found = call('zrange', key, 0, offset + count - 1, 'withscores')
+    for i = 1, #found, 2 do
+      jids[#jids + 1] = found[i]
+      runs[found[i]] = tonumber(found[i + 1])
+    end
+  end
+  table.sort(jids, function(a, b)
+    return runs[a] < runs[b] or (runs[a] == runs[b] and a < b)
+  end)
+  local part = {}
+  for i = offset + 1, math.min(offset + count, #jids) do
+    part[#part + 1] = jids[i]
+  end
+  return part
+end
+
 function Listings.recurring(queue, _, offset, count)
+  if count > 0 and call('exists', Key.cron(queue)) == 1 then
+    return both_kinds(queue, offset, count)
+  end
   return stretch('zrange', Key.recur(queue), 0, math.huge, offset, count)
 end
 
 -- jobs complete offset? count? -> jids, newest first.
 -- jobs state queue offset? count? -> jids; state is running, stalled, scheduled, depends or
--- recurring (by next run). Reads only.
+-- recurring (of either kind, by next run). Reads only.
 Commands['jobs'] = function(now, arg)
   local state = arg[1] or ''
   if state == 'complete' then
