@@ -13,8 +13,8 @@ from redis.exceptions import RedisError
 from qless_core.clock import SERVER, Clock
 from qless_core.commands import Commands
 from qless_core.config import Config
-from qless_core.cron_plans import CronPlans
 from qless_core.connection import DEFAULT_URL, described, masked, pool_like, pool_of
+from qless_core.cron_plans import CronPlans
 from qless_core.errors import BadArgument, RedisUnavailable
 from qless_core.failures import Failures
 from qless_core.jobs import Jobs
