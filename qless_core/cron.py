@@ -51,7 +51,7 @@ class Cron:
     timezone: str = "UTC"
 
     def __post_init__(self) -> None:
-        text = self.expression
+        text: object = self.expression
         if not isinstance(text, str) or len(text) > LONGEST:
             problem = f"a cron expression must be text of at most {LONGEST} characters"
             raise BadArgument(problem)
@@ -86,12 +86,12 @@ class Cron:
             backlog: how many missed runs are made up for, besides the last one; 0 for all.
 
         Returns:
-            Epoch seconds, ascending. Of the runs owed no more than `OWED`, the oldest first, and then
-            none to come.
+            Epoch seconds, ascending. Of the runs owed no more than `OWED`, the oldest first, and
+            then none to come.
 
         """
         start = self._start(after, now, min(backlog + 1, OWED)) if backlog > 0 else after
-        runs = []
+        runs: list[int] = []
         ahead = 0
         for run in self.after(start):
             if run > now:

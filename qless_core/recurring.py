@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from qless_core import wire
-from qless_core.errors import MalformedData
+from qless_core.cron import Cron
+from qless_core.errors import BadArgument, MalformedData
 
 if TYPE_CHECKING:
     from qless_core.client import Client
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 class RecurringJob:
     """A recurring job: a snapshot, and the verbs that change it in Redis.
 
-    Assigning to `priority`, `interval`, `retries`, `backlog`, `data` and `klass_name` changes one
-    thing; `update` changes several at once.
+    It recurs by interval or by cron expression, which is to say that either `interval` or `cron` is
+    something. Assigning to `priority`, `interval`, `cron`, `timezone`, `retries`, `backlog`, `data`
+    and `klass_name` changes one thing; `update` changes several at once.
 
     Attributes:
         client: the client that read it.
@@ -31,8 +33,8 @@ class RecurringJob:
         self.record = record
 
     def __repr__(self) -> str:
-        every = f"every {self.interval:g} s"
-        return f"<RecurringJob {self.jid} {self.klass_name} {every} in {self.queue_name!r}>"
+        when = f"at {self.cron!r} {self.timezone}" if self.cron else f"every {self.interval:g} s"
+        return f"<RecurringJob {self.jid} {self.klass_name} {when} in {self.queue_name!r}>"
 
     @property
     def jid(self) -> str:
@@ -84,12 +86,42 @@ class RecurringJob:
 
     @property
     def interval(self) -> float:
-        """Seconds from child to child; assigning moves the next run by the difference."""
+        """Seconds from child to child, 0 where a cron expression says when.
+
+        Assigning moves the next run by the difference.
+        """
         return self.record.interval
 
     @interval.setter
     def interval(self, interval: float) -> None:
         self.update(interval=interval)
+
+    @property
+    def cron(self) -> str:
+        """The cron expression, "" where it recurs by interval; assigning replaces the runs to come."""
+        return self.record.cron
+
+    @cron.setter
+    def cron(self, expression: str) -> None:
+        self.update(cron=expression)
+
+    @property
+    def timezone(self) -> str:
+        """The time zone of the cron expression; assigning replaces the runs to come."""
+        return self.record.timezone
+
+    @timezone.setter
+    def timezone(self, timezone: str) -> None:
+        self.update(timezone=timezone)
+
+    @property
+    def next_run(self) -> float | None:
+        """When it is due next, epoch seconds, as Redis knows now; None when it is gone.
+
+        Past, where no pop came by since. None as well for a cron job whose planned runs are over,
+        until a client plans further ones.
+        """
+        return self.client.commands.recur_next(self.jid)
 
     @property
     def retries(self) -> int:
@@ -126,7 +158,7 @@ class RecurringJob:
     def data(self, data: Any) -> None:  # noqa: ANN401 - job data is any JSON
         self._update(data=wire.dumps(data))
 
-    def update(
+    def update(  # noqa: PLR0913 - the fields of a recurring job, keyword-only
         self,
         *,
         priority: float | None = None,
@@ -135,15 +167,19 @@ class RecurringJob:
         backlog: int | None = None,
         klass: str | None = None,
         queue: str | None = None,
+        cron: str | None = None,
+        timezone: str | None = None,
     ) -> None:
         """Change what is given, at once; `data` is changed by assigning.
 
         Raises:
-            BadArgument: an interval of nothing, or another value that makes no sense.
+            BadArgument: an interval of nothing, an expression that cannot be read, one of these for
+                a job of the other kind, or another value that makes no sense.
             RecurringJobNotFound: it is gone.
 
         """
         self._update(
+            **self._timing(cron, timezone),
             priority=priority,
             interval=interval,
             retries=retries,
@@ -187,8 +223,27 @@ class RecurringJob:
         """End it; its children stay."""
         self.client.commands.unrecur(self.jid)
 
+    def _timing(self, expression: str | None, timezone: str | None) -> dict[str, Any]:
+        """Plan the runs of another expression or time zone."""
+        if expression is None and timezone is None:
+            return {}
+        if not self.cron:
+            problem = f"recurring job {self.jid} recurs by interval, not by cron expression"
+            raise BadArgument(problem)
+        cron = Cron(
+            self.cron if expression is None else expression,
+            self.timezone if timezone is None else timezone,
+        )
+        now = self.client.now()
+        return {
+            "cron": cron.expression,
+            "timezone": cron.timezone,
+            "runs": cron.plan(now, now),
+        }
+
     def _update(self, *, interval: float | None = None, **changes: Any) -> None:  # noqa: ANN401 - fields
         self.client.commands.recur_update(self.jid, interval_s=interval, **changes)
+        changes.pop("runs", None)
         if interval is not None:
             changes["interval"] = interval
         given = {name: value for name, value in changes.items() if value is not None}
