@@ -2,7 +2,8 @@
 
 -- retry jid queue worker delay? group? message? -> the retries left, or -1 when there were none and
 -- the job failed instead. `worker` and `expires` stay as they were, so that whoever puts the job
--- next still tells that worker. Group and message are kept in `failure` either way.
+-- next still tells that worker. Group and message are kept in `failure` either way. A failure that
+-- nobody gave a message for is nobody's: its `worker` is ''.
 -- Refuses: JOB_NOT_FOUND, JOB_NOT_RUNNING, LOCK_LOST (another worker, another queue).
 -- Publishes: failed for a tracked job, when exhausted.
 Commands['retry'] = function(now, arg)
@@ -31,7 +32,7 @@ Commands['retry'] = function(now, arg)
       queue = queue,
       legacy = known[6],
       item = '{"group":' .. encode(group) .. '}',
-    }, group, message or default_message, worker)
+    }, group, message or default_message, message and worker or '')
     Events.if_tracked('failed', jid)
     return -1
   end

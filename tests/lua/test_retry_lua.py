@@ -52,14 +52,14 @@ def test_whoever_puts_a_retried_job_tells_the_worker_that_had_it(running):
 
 
 @pytest.mark.parametrize(
-    ("given", "group", "message"),
+    ("given", "group", "message", "worker"),
     [
-        ((), "failed-retries-q", 'Job exhausted retries in queue "q"'),
-        (("why",), "why", 'Job exhausted retries in queue "q"'),
-        (("why", "because"), "why", "because"),
+        ((), "failed-retries-q", 'Job exhausted retries in queue "q"', ""),
+        (("why",), "why", 'Job exhausted retries in queue "q"', ""),
+        (("why", "because"), "why", "because", "w"),
     ],
 )
-def test_b48_without_retries_left_it_fails(running, given, group, message):
+def test_b48_without_retries_left_it_fails(running, given, group, message, worker):
     running("retry", 101, "j", "q", "w")
     running.pop(102)
     assert running("retry", 103, "j", "q", "w") == 0
@@ -72,7 +72,7 @@ def test_b48_without_retries_left_it_fails(running, given, group, message):
     assert heard == [["ql:failed", "j"]]
     job = running.job("j")
     assert (job["state"], job["worker"]) == ("failed", "")
-    assert job["failure"] == {"group": group, "message": message, "when": 105, "worker": "w"}
+    assert job["failure"] == {"group": group, "message": message, "when": 105, "worker": worker}
     assert job["history"][-1] == {"group": group, "what": "failed", "when": 105}
     assert running.json("failed", 106) == {group: 1}
     stats = running.json("stats", 106, "q", 106)
