@@ -5,6 +5,7 @@ from __future__ import annotations
 from qless_core.client import Client
 from qless_core.clock import Clock
 from qless_core.errors import (
+    ArchiveMoved,
     BadArgument,
     ForeignData,
     HasDependents,
@@ -37,6 +38,7 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "SerialWorker",
     # What can go wrong
     "QlessError",
+    "ArchiveMoved",
     "BadArgument",
     "ForeignData",
     "HasDependents",

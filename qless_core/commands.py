@@ -13,6 +13,7 @@ from qless_core import wire
 from qless_core.errors import BadArgument
 from qless_core.options import as_number
 from qless_core.records import (
+    ArchivePage,
     Closure,
     CronDue,
     JidPage,
@@ -61,7 +62,7 @@ class Commands:
         depends: Sequence[str] | None = None,
     ) -> str:
         """Put a job into a queue, new or from wherever it is; answers its jid."""
-        options = _put_options(priority=priority, tags=tags, retries=retries, depends=depends)
+        options = put_options(priority=priority, tags=tags, retries=retries, depends=depends)
         return text(self._call("put", me, queue, jid, klass, data, delay_s, *options))
 
     def requeue(
@@ -84,7 +85,7 @@ class Commands:
             JobNotFound: there is no such job.
 
         """
-        options = _put_options(priority=priority, tags=tags, retries=retries, depends=depends)
+        options = put_options(priority=priority, tags=tags, retries=retries, depends=depends)
         return text(self._call("requeue", me, queue, jid, klass, data, delay_s, *options))
 
     def get(self, jid: str) -> JobRecord | None:
@@ -498,6 +499,73 @@ class Commands:
         reply = self._call("bulk.cancel", group, *pairs) if pairs else None
         return Report.from_reply(wire.reply_record(reply))
 
+    def bulk_put(
+        self, me: str, queue: str, first: int, jobs: Sequence[Sequence[str | float]]
+    ) -> list[str]:
+        """Put jobs into a queue, one after another, all or none; answers their jids.
+
+        Args:
+            me: who puts them.
+            queue: where they go.
+            first: the number of the first, for a refusal to say which job it is of.
+            jobs: of each jid, class, data as JSON, delay in seconds, then names and values of
+                options as `put_options` spells them.
+
+        """
+        flat: list[str | float] = []
+        for job in jobs:
+            flat += [*job[:4], len(job) - 4, *job[4:]]
+        return list(texts(self._call("bulk.put", me, queue, first, *flat))) if jobs else []
+
+    def bulk_complete(
+        self,
+        worker: str,
+        jobs: Sequence[tuple[str, str, str]],
+        *,
+        next: str = "",  # noqa: A002 - the argument's name in the script
+        delay_s: float = 0,
+    ) -> Report:
+        """Finish jobs that a worker holds, or hand them to the next queue; the rest is left.
+
+        Args:
+            worker: who holds them.
+            jobs: jid, queue and data as JSON of each.
+            next: the queue that they go on in; "" for none.
+            delay_s: seconds that they wait there first.
+
+        """
+        triples = [part for job in jobs for part in job]
+        reply = self._call("bulk.complete", worker, next, delay_s, *triples) if jobs else None
+        return Report.from_reply(wire.reply_record(reply))
+
+    def complete_pop(
+        self,
+        from_: str,
+        count: int,
+        jid: str,
+        worker: str,
+        queue: str,
+        data: str,
+        *,
+        next: str | None = None,  # noqa: A002 - the option's name in the script
+        delay_s: float | None = None,
+        depends: Sequence[str] | None = None,
+    ) -> tuple[str, list[JobRecord]]:
+        """Do `complete`, then `pop` from a queue; answers the new state, and what was taken.
+
+        Raises:
+            JobNotFound: there is no such job.
+            JobNotRunning: it is not running.
+            LockLost: another worker has it.
+
+        """
+        options = _options(next=next, delay=delay_s, depends=_json(depends))
+        reply = wire.reply_record(
+            self._call("complete.pop", from_, count, jid, worker, queue, data, *options)
+        )
+        jobs = [JobRecord.from_reply(job) for job in wire.as_list(reply.get("jobs"))]
+        return text(reply.get("state")), jobs
+
     def bulk_closure(self, *jids: str) -> Closure:
         """Find all jobs that wait for these, through whomever."""
         reply = self._call("bulk.closure", *jids) if jids else None
@@ -507,6 +575,46 @@ class Commands:
         """Count the states of jobs that a failure group lists, newest first; `gone` is one."""
         reply = wire.reply_record(self._call("bulk.states", group, start, count))
         return {state: whole_or_0(number) for state, number in reply.items()}
+
+    # Walking what is long
+
+    def jobs_walk(
+        self, list_: str, name: str, count: int, behind: tuple[str, str] | None = None
+    ) -> list[tuple[str, str]]:
+        """Read the next entries of a list, at most 1000: each a jid and its score, as text.
+
+        Args:
+            list_: `waiting`, `due`, `scheduled`, `running`, `stalled`, `depends`, `recurring`,
+                `cron`, `throttled`, `complete` or `tag`.
+            name: of the queue or of the tag; "" for `complete`.
+            count: how many at most.
+            behind: the last entry of the stretch before; None to begin.
+
+        """
+        place = () if behind is None else (behind[1], behind[0])
+        reply = texts(self._call("jobs.walk", list_, name, count, *place))
+        return list(zip(reply[::2], reply[1::2], strict=True))
+
+    def archive_next(self, name: str, settle_s: float, count: int) -> ArchivePage:
+        """Read the completed jobs that an archiver has not written yet, the oldest first.
+
+        Args:
+            name: what the archiver is called.
+            settle_s: those that completed within so many seconds wait for another time.
+            count: how many at most.
+
+        """
+        reply = wire.reply_record(self._call("archive.next", name, settle_s, count))
+        return ArchivePage.from_reply(reply)
+
+    def archive_done(self, name: str, from_: str, to: str) -> None:
+        """Note that an archiver has written a page, by the two positions that the page told.
+
+        Raises:
+            ArchiveMoved: it does not stand where the page began.
+
+        """
+        self._call("archive.done", name, from_, to)
 
     # How they are sent
 
@@ -537,7 +645,7 @@ def _options(**values: str | float | None) -> list[str | float]:
     return [part for name, value in values.items() if value is not None for part in (name, value)]
 
 
-def _put_options(
+def put_options(
     *,
     priority: float | None,
     tags: Sequence[str] | None,

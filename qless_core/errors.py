@@ -27,7 +27,65 @@ class QlessError(Exception):
 
 
 class RedisUnavailable(QlessError):  # noqa: N818 - the names are the sentence, as in the reference
-    """Raised when Redis cannot be reached, went away, is loading or did not answer in time."""
+    """Raised when Redis cannot be reached, went away, or cannot do now what was asked."""
+
+    #: Whether waiting helps.
+    passes: ClassVar[bool] = True
+    #: What to do about it; "" where the message says it all.
+    advice: ClassVar[str] = ""
+
+    @classmethod
+    def of(cls, said: str) -> Self:
+        """Build the error from what the server said."""
+        return cls(f"{said.rstrip('.')}: {cls.advice}" if cls.advice else said)
+
+
+class RedisLoading(RedisUnavailable):
+    """Raised when the server has started and still reads its data; it will answer by itself."""
+
+    advice = "it reads its data after a start; wait"
+
+
+class RedisBusy(RedisUnavailable):
+    """Raised when a script of somebody keeps the server from answering anybody."""
+
+    advice = "a script runs too long; wait, or SCRIPT KILL one that has written nothing"
+
+
+class RedisFull(RedisUnavailable):
+    """Raised when the server has reached its `maxmemory`; reads, and what frees memory, go on."""
+
+    advice = "raise its maxmemory, or remove jobs that are not needed"
+
+
+class RedisReadOnly(RedisUnavailable):
+    """Raised when the server is a replica: the primary is another by now, or was never this one."""
+
+    advice = "the next call connects anew; if it stays, this is the address of a replica"
+
+
+class PrimaryMoved(RedisUnavailable):
+    """Raised while nobody, or another server, is the primary: a failover or a move is under way."""
+
+    advice = "wait until the others have agreed on a primary"
+
+
+class WritesRefused(RedisUnavailable):
+    """Raised when the server would not be able to keep what is written: no disk, no replicas."""
+
+    advice = "see to its disk or its replicas; it takes writes again by itself"
+
+
+class NotPermitted(RedisUnavailable):
+    """Raised when the server does not let this user do it, or does not know the user."""
+
+    passes = False
+
+    def __init__(self, said: str, missing: str = "") -> None:
+        #: What the user lacks: a command, a key or a channel, or a password; "" when not known.
+        self.missing = missing
+        lacks = f": this Redis user lacks {missing}" if missing else ""
+        super().__init__(f"{said.rstrip('.')}{lacks}")
 
 
 class OutcomeUnknown(RedisUnavailable):
@@ -42,6 +100,21 @@ class BadArgument(QlessError):  # noqa: N818 - as above
     """Raised when an argument is missing, of the wrong kind or senseless; nothing was written."""
 
     code = "BAD_ARGUMENT"
+
+
+class ClusterNeedsTag(BadArgument, RedisUnavailable):
+    """Raised when the Redis is a cluster and the namespace holds no hash tag, as `{ql}:` does."""
+
+    code = ""
+    passes = False
+
+    def __init__(self, namespace: str) -> None:
+        #: The namespace that will not do.
+        self.namespace = namespace
+        super().__init__(
+            f"this Redis is a cluster, and the namespace {namespace!r} has no hash tag that keeps "
+            "its keys on one node: choose one like '{ql}:'"
+        )
 
 
 class UnknownCommand(QlessError):  # noqa: N818 - as above
@@ -188,6 +261,24 @@ class MalformedData(JobError):  # noqa: N818 - as above
 
     def __init__(self, jid: str, sentence: str = "") -> None:
         super().__init__(jid, sentence or f"The data of job {jid} is not JSON")
+
+
+class ArchiveMoved(QlessError):  # noqa: N818 - as above
+    """Raised when another archiver of the same name has written meanwhile."""
+
+    code = "ARCHIVE_MOVED"
+    _name: ClassVar[re.Pattern[str]] = re.compile(r"archive (.+) stands at", re.DOTALL)
+
+    def __init__(self, name: str, sentence: str = "") -> None:
+        #: What the archiver is called.
+        self.name = name
+        super().__init__(sentence or f"The archive {name} was written by somebody else meanwhile")
+
+    @classmethod
+    def from_refusal(cls, sentence: str) -> Self:
+        """Build the error from the script's sentence (without its code)."""
+        found = cls._name.search(sentence)
+        return cls(found[1] if found else "", sentence=sentence)
 
 
 class RecurringJobNotFound(QlessError):  # noqa: N818 - as above

@@ -148,6 +148,11 @@ class Keys:
         return f"{self.namespace}t:{tag}"
 
     @property
+    def archive(self) -> str:
+        """Hash: where each archiver of completed jobs stands (ours)."""
+        return f"{self.namespace}archive"
+
+    @property
     def config(self) -> str:
         """Hash: the options that were set."""
         return f"{self.namespace}config"

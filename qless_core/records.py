@@ -461,6 +461,40 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
+class ArchivePage:
+    """Completed jobs that an archiver has not written yet.
+
+    Attributes:
+        start: where the archiver stands; "" at the very beginning.
+        end: where it stands when it has written these.
+        jobs: the jobs, the oldest first.
+        times: when each completed, epoch seconds.
+        gone: how many went before they could be read.
+        has_gap: whether some before these may have gone unseen.
+
+    """
+
+    start: str
+    end: str
+    jobs: tuple[JobRecord, ...]
+    times: tuple[float, ...]
+    gone: int
+    has_gap: bool
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `archive.next`."""
+        return cls(
+            start=text(reply.get("from")),
+            end=text(reply.get("to")),
+            jobs=tuple(map(JobRecord.from_reply, wire.as_list(reply.get("jobs")))),
+            times=tuple(map(number_or_0, wire.as_list(reply.get("times")))),
+            gone=whole_or_0(reply.get("gone")),
+            has_gap=bool(reply.get("gap")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Involved:
     """A job that an action on others would touch, as it is now."""
 

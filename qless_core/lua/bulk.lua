@@ -172,6 +172,186 @@ Commands['bulk.cancel'] = function(now, arg)
   return report(done, left, touched)
 end
 
+-- The jobs of bulk.put, as the arguments of a `put` each.
+local function read_puts(arg)
+  local me = Check.text(arg[1], 'me')
+  local queue = Check.name(arg[2], 'queue')
+  local first = Check.count(arg[3], 'first')
+  local puts = {}
+  local at = 4
+  while at <= #arg do
+    local number = Check.count(arg[at + 4], 'options')
+    local last = at + 4 + number
+    if number % 2 == 1 or last > #arg then
+      Check.must('options', 'how many arguments of options follow', arg[at + 4])
+    end
+    local put = { me, queue, arg[at], arg[at + 1], arg[at + 2], arg[at + 3] }
+    for i = at + 5, last do
+      put[#put + 1] = arg[i]
+    end
+    puts[#puts + 1] = put
+    at = last + 1
+  end
+  if #puts == 0 then
+    Check.must('jid', 'a name', nil)
+  end
+  return puts, first
+end
+
+-- What `put` would refuse, before anything is put: answers the jid and the jobs that it is to wait for.
+local function check_put(put)
+  local jid = Check.name(put[3], 'jid')
+  Check.text(put[4], 'klass')
+  Check.json(put[5], 'data')
+  Check.number(put[6], 'delay')
+  local options = Check.options(put, 7)
+  if options.priority then
+    Check.number(options.priority, 'priority')
+  end
+  if options.retries then
+    Check.whole(options.retries, 'retries')
+  end
+  if options.tags then
+    Check.strings(options.tags, 'tags')
+  end
+  local depends = options.depends and Check.jids(options.depends, 'depends') or {}
+  local stem = Check.stem(jid)
+  if not Job.is_whole(jid) or (stem and call('exists', Key.job(stem)) == 1) then
+    Check.refuse('BAD_ARGUMENT', 'argument "jid" must be a name whose keys are no other job\'s, got "'
+      .. jid .. '"', 1)
+  end
+  if #depends > 0 then
+    Dependencies.refuse_ring(jid, depends)
+  end
+  return { jid = jid, depends = depends }
+end
+
+-- Whether jobs of one call would wait for each other in a ring, together with what is stored. `waits`
+-- is jid -> the list that it is to wait for, of the jobs looked at so far.
+local function refuse_ring_within(jid, waits)
+  local met, stack = {}, {}
+  for _, other in ipairs(waits[jid]) do
+    stack[#stack + 1] = other
+  end
+  while #stack > 0 do
+    local other = table.remove(stack)
+    if other == jid then
+      Check.refuse('BAD_ARGUMENT', 'Job ' .. jid .. ' would wait for itself, through others of this call')
+    elseif not met[other] then
+      met[other] = true
+      for _, further in ipairs(waits[other] or call('smembers', Key.dependencies(other))) do
+        stack[#stack + 1] = further
+      end
+    end
+  end
+end
+
+-- Looks at all jobs before any is put. A refusal says which one it is of, counted from `first`.
+local function check_puts(puts, first)
+  local waits, any = {}, false
+  for i, put in ipairs(puts) do
+    local ok, found = pcall(check_put, put)
+    if ok and #found.depends > 0 then
+      waits[found.jid], any = found.depends, true
+    end
+    if ok and any and waits[found.jid] then
+      ok, found = pcall(refuse_ring_within, found.jid, waits)
+    end
+    if not ok then
+      if type(found) == 'table' and found.sentence then
+        found.sentence = 'job ' .. (first + i - 1) .. ': ' .. found.sentence
+      end
+      error(found, 0)
+    end
+  end
+end
+
+-- bulk.put me queue first [jid klass data delay options [option value]...]... -> list of the jids.
+-- `options` says how many arguments of options follow, as of `put`. The jobs are put one after another,
+-- so that one may wait for an earlier one; all are checked before the first is put, and a refusal says
+-- which job it is of, the first of the call having the number `first`.
+-- Refuses: BAD_ARGUMENT, also for a dependency on itself or in a ring.
+-- Publishes: as put.
+Commands['bulk.put'] = function(now, arg)
+  local puts, first = read_puts(arg)
+  check_puts(puts, first)
+  local jids = {}
+  for i, put in ipairs(puts) do
+    jids[i] = Commands['put'](now, put)
+  end
+  return jids
+end
+
+-- The jobs of bulk.complete, as the arguments of a `complete` each.
+local function read_completes(arg)
+  local worker = Check.name(arg[1], 'worker')
+  local to = Check.text(arg[2], 'next')
+  local delay = Check.number(arg[3], 'delay')
+  if to == '' and delay ~= 0 then
+    Check.refuse('BAD_ARGUMENT', 'argument "delay" makes no sense without "next"', 1)
+  end
+  local jobs = {}
+  for i = 4, math.max(#arg, 6), 3 do
+    local job = { Check.name(arg[i], 'jid'), worker, Check.name(arg[i + 1], 'queue'),
+      Check.json(arg[i + 2], 'data') }
+    if to ~= '' then
+      job[5], job[6], job[7], job[8] = 'next', to, 'delay', delay
+    end
+    jobs[#jobs + 1] = job
+  end
+  return jobs
+end
+
+-- Why `complete` refused a job, in a word; nil when it broke for another reason.
+local function why_refused(jid, refusal)
+  if type(refusal) ~= 'table' or not refusal.code then
+    return not Job.is_whole(jid) and 'unreadable' or nil
+  elseif refusal.code == 'JOB_NOT_FOUND' then
+    return 'gone'
+  elseif refusal.code == 'JOB_NOT_RUNNING' then
+    return call('hget', Key.job(jid), 'state') or 'gone'
+  elseif refusal.code == 'LOCK_LOST' then
+    return string.find(refusal.sentence, 'another queue', 1, true) and 'queue' or 'worker'
+  end
+  return nil
+end
+
+-- bulk.complete worker next delay [jid queue data]... -> JSON {"done": [jid], "left": {jid: why},
+-- "emptied": []}. Finishes jobs that a worker holds, or with `next` hands them to that queue, as
+-- `complete` does; '' is none. One that cannot be finished is left out: `gone`, the state it is in,
+-- `worker` when another one holds it, `queue` when it runs in another one, or `unreadable`.
+-- Publishes: as complete.
+Commands['bulk.complete'] = function(now, arg)
+  local done, left = {}, {}
+  for _, job in ipairs(read_completes(arg)) do
+    local ok, refusal = pcall(Commands['complete'], now, job)
+    if ok then
+      done[#done + 1] = job[1]
+    else
+      local why = why_refused(job[1], refusal)
+      if not why then
+        error(refusal, 0)
+      end
+      left[job[1]] = why
+    end
+  end
+  return report(done, left, {})
+end
+
+-- complete.pop from count jid worker queue data [next q, delay n, depends json]... -> JSON {"state":
+-- the state of the job now, "jobs": [job]}. Finishes a job as `complete` does, and takes up to `count`
+-- jobs from the queue `from` for the same worker, as `pop` does, in one call.
+-- Refuses: as complete; then nothing is taken.
+-- Publishes: as complete, then as pop.
+Commands['complete.pop'] = function(now, arg)
+  local from = Check.name(arg[1], 'from')
+  local count = Check.count(arg[2], 'count')
+  local state = Commands['complete'](now, Check.rest(arg, 3))
+  -- The job is done, whatever there is in the queue: what keeps a pop from it, the next one tells.
+  local ok, jobs = pcall(Commands['pop'], now, { from, arg[4], count })
+  return '{"state":' .. encode(state) .. ',"jobs":' .. (ok and jobs or '[]') .. '}'
+end
+
 -- The most jobs that one look along the dependents finds.
 local CLOSURE = 10000
 

@@ -11,6 +11,7 @@ Key.tracked = NAMESPACE .. 'tracked'             -- zset: jids by time tracked
 Key.completed = NAMESPACE .. 'completed'         -- zset: jids by time of completion
 Key.failures = NAMESPACE .. 'failures'           -- set: failure groups
 Key.tags = NAMESPACE .. 'tags'                   -- zset: tags by use count
+Key.archive = NAMESPACE .. 'archive'             -- hash: where each archiver stands (ours)
 Key.config = NAMESPACE .. 'config'               -- hash: the options that were set
 Key.crons = NAMESPACE .. 'crons'                 -- zset: cron jobs by when more runs are to be planned
 Key.log = NAMESPACE .. 'log'                     -- channel: JSON about every job

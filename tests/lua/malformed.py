@@ -207,6 +207,77 @@ BAD_CALLS = {
         (("", "wait"), "pairs"),
         (("", "", ""), "jid"),
     ],
+    "bulk.put": [
+        *without(("w", "q", 0), "me", "queue", "first"),
+        (("w", "q", 0), "jid"),
+        *[(("w", "q", value, "j", "K", "{}", 0, 0), "first") for value in NOT_COUNTS],
+        *[
+            (("w", "q", 0, "j", "K", "{}", 0, value), "options")
+            for value in (*NOT_COUNTS, "1", "2", "4")
+        ],
+        (("w", "q", 0, "j", "K", "{}", 0, 4, "priority", 1), "options"),
+        (("w", "q", 0, "j", "K", "{}", 0, 0, "k", "K"), "options"),
+        (("w", "q", 7, "j", "K", "{}", 0, 0, "", "K", "{}", 0, 0), "job 8: argument"),
+        *[
+            (("w", "q", 0, "j", "K", "{}", 0, 0, "k", "K", value, 0, 0), "job 1: argument")
+            for value in NOT_JSON
+        ],
+        *[(("w", "q", 0, "j", "K", "{}", value, 0), "delay") for value in NOT_NUMBERS],
+        *[
+            (("w", "q", 0, *PUT[2:], len(call) - len(PUT), *call[len(PUT) :]), word)
+            for call, word in PUT_OPTIONS
+            if (len(call) - len(PUT)) % 2 == 0
+        ],
+        (
+            ("w", "q", 0)
+            + ("a", "K", "{}", 0, 2, "depends", '["b"]')
+            + ("b", "K", "{}", 0, 2, "depends", '["a"]'),
+            "job 1: Job b would wait for itself",
+        ),
+    ],
+    "bulk.complete": [
+        *without(("w", "", 0), "worker", "next", "delay"),
+        (("w", "", 0), "jid"),
+        (("", "", 0, "run", "q", "{}"), "worker"),
+        *[(("w", "n", value, "run", "q", "{}"), "delay") for value in NOT_NUMBERS],
+        (("w", "", 5, "run", "q", "{}"), "next"),
+        (("w", "", 0, "run"), "queue"),
+        (("w", "", 0, "run", "q"), "data"),
+        (("w", "", 0, "run", "q", "{}", "wait"), "queue"),
+        *[(("w", "", 0, "run", "q", "{}", "x", "q", value), "data") for value in NOT_JSON],
+    ],
+    "complete.pop": [
+        *without(
+            ("q", 1, "run", "w", "q", "{}"), "from", "count", "jid", "worker", "queue", "data"
+        ),
+        (("", 1, "run", "w", "q", "{}"), "from"),
+        *[(("q", value, "run", "w", "q", "{}"), "count") for value in NOT_COUNTS],
+        *[(("q", 1, "run", "w", "q", value), "data") for value in NOT_JSON],
+        (("q", 1, "run", "w", "q", "{}", "delay", 5), "next"),
+    ],
+    "jobs.walk": [
+        ((), "list"),
+        (("failed", "q", 5), "list"),
+        (("waiting",), "name"),
+        *[(("waiting", "q", value), "count") for value in NOT_COUNTS],
+        *[
+            (("waiting", "q", 5, value, "j"), "score")
+            for value in NOT_NUMBERS
+            if value not in {"inf", "-inf"}
+        ],
+        (("waiting", "q", 5, "1"), "jid"),
+    ],
+    "archive.next": [
+        *without(("n", 0, 1), "name", "settle", "count"),
+        (("", 0, 1), "name"),
+        *[(("n", value, 1), "settle") for value in NOT_NUMBERS],
+        *[(("n", 0, value), "count") for value in NOT_COUNTS],
+    ],
+    "archive.done": [
+        *without(("n", "", "1 j"), "name", "from", "to"),
+        (("", "", "1 j"), "name"),
+        *[(("n", "", value), "to") for value in ("", "j", "1", "1 ", "x j", "nan j")],
+    ],
     "bulk.closure": [((), "jid"), (("wait", ""), "jid")],
     "bulk.states": [
         *without(("g", 0, 1), "group", "start", "count"),

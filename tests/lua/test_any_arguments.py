@@ -23,6 +23,7 @@ MOMENT = (*("0", "1", "100", "100.5", "200", "5000", "1e9", "auto") * 4, *ODD_MO
 LIST = (*('["a"]', '["b","c"]', "[]") * 3, '["a-history"]', "{}", '[""]', "[1]", '["x","x"," "]')
 DATA = (*("{}", "[]", '{"a":[]}') * 5, "1", '"x"', "[1,", '"\\ud800"', "[" * 1001)
 STATES = ("", "failed", "waiting,running", "complete,stalled", "depends,scheduled")
+LISTS = ("waiting", "due", "scheduled", "running", "stalled", "depends", "recurring", "complete")
 CONFIG = (
     "heartbeat",
     "grace-period",
@@ -91,6 +92,12 @@ SHAPES = {
     "unrecur": (JID,),
     "bulk.move": (GROUP, QUEUE, JID, STATES, JID, STATES),
     "bulk.cancel": (GROUP, JID, STATES, JID, STATES),
+    "bulk.put": (WORKER, QUEUE, NUMBER, *(JID, TEXT, DATA, NUMBER, NUMBER) * 2),
+    "bulk.complete": (WORKER, (*QUEUE, ""), NUMBER, JID, QUEUE, DATA, JID, QUEUE, DATA),
+    "complete.pop": (QUEUE, NUMBER, JID, WORKER, QUEUE, DATA),
+    "jobs.walk": (LISTS, (*QUEUE, ""), NUMBER, NUMBER, JID),
+    "archive.next": (TEXT, NUMBER, NUMBER),
+    "archive.done": (TEXT, ("", "1 a"), ("1 a", "2 b", "x")),
     "bulk.closure": (JID, JID),
     "bulk.states": (GROUP, NUMBER, NUMBER),
 }
