@@ -98,7 +98,7 @@ class RecurringJob:
 
     @property
     def cron(self) -> str:
-        """The cron expression, "" where it recurs by interval; assigning replaces the runs to come."""
+        """The cron expression, or "" if it has none; assigning replaces the runs to come."""
         return self.record.cron
 
     @cron.setter
