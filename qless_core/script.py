@@ -43,6 +43,8 @@ PARTS: Final = (
     "bulk",
     "walk",
     "archive",
+    "audit",
+    "repair",
     "api",
     "main",
 )

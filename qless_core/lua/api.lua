@@ -15,6 +15,7 @@ local FILES = [[
   bulk.move=bulk bulk.cancel=bulk bulk.closure=bulk? bulk.states=bulk?
   bulk.put=bulk bulk.complete=bulk complete.pop=bulk
   jobs.walk=walk? archive.next=archive? archive.done=archive
+  audit.scan=audit? audit.walk=audit? audit.look=audit? audit.repair=repair
 ]]
 
 setmetatable(Commands, {

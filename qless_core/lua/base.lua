@@ -29,6 +29,7 @@ local History, Tags, Job = from('history'), from('tags'), from('job')
 local Dependencies, Failures, Queue = from('dependencies'), from('failures'), from('queue')
 local Worker, Spawn, Expire = from('worker'), from('spawn'), from('expire')
 local Put, Prune, Walk = from('put'), from('prune'), from('walk')
+local Audit = from('audit')
 local Cron = from('cron')
 
 -- Command name -> function(now, arguments). Each file adds the commands of its concern; api.lua knows

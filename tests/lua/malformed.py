@@ -35,6 +35,16 @@ NOT_STRINGS = (
     '[["x"]]',
 )
 
+NOT_CURSORS = ("", "-1", "1.5", "x", " 1", "0x1", "1" * 21)
+NOT_SUBJECTS = (
+    *NOT_STRINGS,
+    "[]",
+    '["job"]',
+    '["nothing","wait"]',
+    '["entry","work","q"]',
+    '["entry","nowhere","q","wait"]',
+)
+
 PUT_OPTIONS = [
     *[((*PUT, "priority", value), "priority") for value in NOT_NUMBERS],
     *[((*PUT, "retries", value), "retries") for value in NOT_WHOLE],
@@ -283,6 +293,28 @@ BAD_CALLS = {
         *without(("g", 0, 1), "group", "start", "count"),
         *[(("g", value, 1), "start") for value in NOT_COUNTS],
         *[(("g", 0, value), "count") for value in NOT_COUNTS],
+    ],
+    "audit.scan": [
+        *without((0, 10), "cursor", "count"),
+        *[((value, 10), "cursor") for value in NOT_CURSORS],
+        *[((0, value), "count") for value in (*NOT_COUNTS, "0")],
+    ],
+    "audit.walk": [
+        *without(("work", "q", 0, 10), "place", "name", "cursor", "count"),
+        (("nowhere", "q", 0, 10), "place"),
+        *[(("work", "q", value, 10), "cursor") for value in NOT_CURSORS],
+        *[(("work", "q", 0, value), "count") for value in (*NOT_COUNTS, "0")],
+    ],
+    "audit.look": [
+        ((), "subject"),
+        *[((value,), "subject") for value in NOT_SUBJECTS],
+        (('["job","wait"]', "[]"), "subject"),
+    ],
+    "audit.repair": [
+        *without(("in-no-place", "requeue", '["job","wait"]'), "kind", "how", "subject"),
+        (("nothing", "clean", '["job","wait"]'), "kind"),
+        (("in-no-place", "mend", '["job","wait"]'), "how"),
+        *[(("in-no-place", "requeue", value), "subject") for value in NOT_SUBJECTS],
     ],
     "recur.tag": [((), "jid"), (("rec",), "tag")],
     "recur.untag": [((), "jid"), (("rec",), "tag")],

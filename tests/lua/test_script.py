@@ -467,6 +467,9 @@ READING = [
     ("recur.get", "r"),
     ("bulk.closure", "k"),
     ("bulk.states", "g", 0, 5),
+    ("audit.scan", 0, 1000),
+    ("audit.walk", "work", "q", 0, 10),
+    ("audit.look", '["job","k"]'),
 ]
 
 
