@@ -7,6 +7,8 @@ from __future__ import annotations
 
 PUT = ("w", "q", "wait", "K", "{}", 0)
 RECUR = ("q", "r", "K", "{}", "interval", 60, 0)
+CRON = ("q", "c", "K", "{}", "* * * * *", "UTC", "[200]")
+REFILL = ("c", "* * * * *", "UTC", 200, "[260]")
 
 
 def without(arguments, *more):
@@ -23,6 +25,7 @@ NOT_NUMBERS = ("", "abc", "1,5", "nan", "inf", "-inf", "1e400", "5x")
 NOT_WHOLE = (*NOT_NUMBERS, "1.5")
 NOT_COUNTS = (*NOT_WHOLE, "-1")
 NOT_JSON = ("", "{", "{'a':1}", "[1,]", "hello", '{"a":1}x', '"\\ud800"', "[" * 1001 + "]" * 1001)
+NOT_RUNS = (*NOT_JSON[:5], "null", "5", "{}", "[]", "[null]", "[1.5]", "[-1]", "[2,1]", "[1,1]", "[1e12]")
 NOT_STRINGS = (
     *NOT_JSON[:5],
     "null",
@@ -192,6 +195,27 @@ BAD_CALLS = {
         *[((*RECUR, "tags", value), "tags") for value in NOT_STRINGS],
         ((*RECUR, "tags"), "tags"),
     ],
+    "cron": [
+        *without(CRON, "queue", "jid", "klass", "data", "expression", "timezone", "runs"),
+        *[(call, "queue") for call in instead(CRON, 0, "")],
+        *[(call, "jid") for call in instead(CRON, 1, "")],
+        *[(call, "data") for call in instead(CRON, 3, *NOT_JSON)],
+        *[(call, "expression") for call in instead(CRON, 4, "")],
+        *[(call, "timezone") for call in instead(CRON, 5, "")],
+        *[(call, "runs") for call in instead(CRON, 6, *NOT_RUNS)],
+        *[((*CRON, "priority", value), "priority") for value in NOT_NUMBERS],
+        *[((*CRON, "retries", value), "retries") for value in NOT_WHOLE],
+        *[((*CRON, "backlog", value), "backlog") for value in NOT_COUNTS],
+        *[((*CRON, "tags", value), "tags") for value in NOT_STRINGS],
+        ((*CRON, "tags"), "tags"),
+    ],
+    "cron.due": [((value,), "count") for value in NOT_COUNTS],
+    "cron.refill": [
+        *without(REFILL, "jid", "expression", "timezone", "planned", "runs"),
+        *[(call, "planned") for call in instead(REFILL, 3, *NOT_NUMBERS)],
+        *[(call, "runs") for call in instead(REFILL, 4, *NOT_RUNS, "[200]")],
+    ],
+    "recur.next": [((), "jid"), (("",), "jid")],
     "recur.get": [((), "jid"), (("",), "jid")],
     "recur.update": [
         ((), "jid"),
@@ -203,6 +227,10 @@ BAD_CALLS = {
         *[(("rec", "backlog", value), "backlog") for value in NOT_COUNTS],
         *[(("rec", "data", value), "data") for value in NOT_JSON],
         (("rec", "queue", ""), "queue"),
+        (("rec", "cron", ""), "cron"),
+        (("rec", "timezone", ""), "timezone"),
+        (("rec", "cron", "* * * * *", "runs", "[200]"), "interval"),
+        *[(("rec", "runs", value), "runs") for value in NOT_RUNS],
         (("rec", "priority", "5", "interval", "0"), "interval"),
     ],
     "bulk.move": [
