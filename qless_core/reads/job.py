@@ -118,6 +118,8 @@ def job(scope: Scope, jid: str) -> Read[JobDetail | RecurringDetail | None]:
         legacy,
         recurring,
         recurring_size,
+        cron,
+        cron_size,
         queues,
     ) = yield [
         call("hmget", keys.job(jid), FIELDS),
@@ -131,11 +133,14 @@ def job(scope: Scope, jid: str) -> Read[JobDetail | RecurringDetail | None]:
         call("hget", keys.job(jid), "history"),
         call("hmget", keys.recurring(jid), RECURRING_FIELDS),
         call("hstrlen", keys.recurring(jid), "data"),
+        call("hmget", keys.cron_job(jid), RECURRING_FIELDS),
+        call("hstrlen", keys.cron_job(jid), "data"),
         call("zrange", keys.queues, 0, -1),
     ]
     names = tuple(sorted(queues or ()))
-    if any(recurring or ()):
-        return (yield from _recurring(scope, jid, recurring, recurring_size or 0, tracked, names))
+    if any(recurring or cron or ()):
+        reply, size = (recurring, recurring_size) if any(recurring or ()) else (cron, cron_size)
+        return (yield from _recurring(scope, jid, reply, size or 0, tracked, names))
     if not any(value is not None for value in fields or ()):
         return None
     found = dict(zip(FIELDS, fields, strict=True))
@@ -220,14 +225,16 @@ def _recurring(
     queues: tuple[str, ...],
 ) -> Read[RecurringDetail]:
     row = recurring_row(jid, fields, None, scope.now)
-    (data, next_run, paused), (child,) = yield from together(
+    (data, next_run, paused, past), (child,) = yield from together(
         [
             _recurring_rest(scope, jid, row, size),
             listed(scope, [f"{jid}-{row.count}"]),
         ]
     )
     return RecurringDetail(
-        row=recurring_row(jid, fields, as_number(next_run), scope.now),
+        row=recurring_row(
+            jid, fields, as_number(next_run), scope.now, planned=past or 0 if row.cron else None
+        ),
         data=data,
         data_bytes=size,
         paused=bool(paused),
@@ -239,11 +246,17 @@ def _recurring(
 
 def _recurring_rest(scope: Scope, jid: str, row: RecurringRow, size: int) -> Read[list[Any]]:
     keys = scope.keys
+    key, waits = (
+        (keys.cron_job(jid), keys.cron(row.queue))
+        if row.cron
+        else (keys.recurring(jid), keys.recur(row.queue))
+    )
     return (
         yield [
-            call("hget", keys.recurring(jid), "data" if size <= DATA_SHOWN else "no-such-field"),
-            call("zscore", keys.recur(row.queue), jid),
+            call("hget", key, "data" if size <= DATA_SHOWN else "no-such-field"),
+            call("zscore", waits, jid),
             call("sismember", keys.paused_queues, row.queue),
+            call("zcount", keys.cron_runs(jid), "-inf", scope.now),
         ]
     )
 
@@ -252,12 +265,14 @@ def _recurring_rest(scope: Scope, jid: str, row: RecurringRow, size: int) -> Rea
 def job_row(scope: Scope, jid: str) -> Read[JobRow | RecurringRow | None]:
     """Read one job of either kind as lists show it, or None when there is none by that jid."""
     keys = scope.keys
-    fields, recurring = yield [
+    fields, *either = yield [
         call("hmget", keys.job(jid), FIELDS),
         call("hmget", keys.recurring(jid), RECURRING_FIELDS),
+        call("hmget", keys.cron_job(jid), RECURRING_FIELDS),
     ]
-    if any(recurring or ()):
-        return recurring_row(jid, recurring, None, scope.now)
+    for recurring in either:
+        if any(recurring or ()):
+            return recurring_row(jid, recurring, None, scope.now)
     if not any(value is not None for value in fields or ()):
         return None
     queue = dict(zip(FIELDS, fields, strict=True))["queue"] or ""
@@ -278,12 +293,12 @@ def job_row(scope: Scope, jid: str) -> Read[JobRow | RecurringRow | None]:
 @read
 def data(scope: Scope, jid: str) -> Read[str | None]:
     """Give a job's data whole, byte for byte, whatever its size."""
-    plain, recurring = yield [
+    replies: list[str | None] = yield [
         call("hget", scope.keys.job(jid), "data"),
         call("hget", scope.keys.recurring(jid), "data"),
+        call("hget", scope.keys.cron_job(jid), "data"),
     ]
-    found: str | None = plain if plain is not None else recurring
-    return found
+    return next((found for found in replies if found is not None), None)
 
 
 @read
@@ -312,7 +327,7 @@ def anything(scope: Scope, name: str) -> Read[Found]:
     keys = scope.keys
     found = yield [
         call("exists", keys.job(name)),
-        call("exists", keys.recurring(name)),
+        call("exists", keys.recurring(name), keys.cron_job(name)),
         call("zscore", keys.queues, name),
         call("sismember", keys.failures, name),
         call("zscore", keys.workers, name),

@@ -24,7 +24,17 @@ AT_ONCE = 64
 HEAD = 25
 
 _JOB_FIELDS = ("state", "queue", "worker", "expires", "priority", "tags", "retries", "remaining")
-_RECURRING_FIELDS = ("queue", "priority", "tags", "interval", "count", "retries", "backlog")
+_RECURRING_FIELDS = (
+    "queue",
+    "priority",
+    "tags",
+    "interval",
+    "count",
+    "retries",
+    "backlog",
+    "cron",
+    "timezone",
+)
 
 
 def turned(names: Iterable[str], turn: int) -> list[str]:
@@ -77,7 +87,7 @@ def queues_mark(scope: Scope, turn: int = 0) -> Read[Mark]:
 
 
 #: How many replies `_counts` brings.
-_COUNTS = 8
+_COUNTS = 9
 
 
 def _counts(scope: Scope, name: str) -> list[Call]:
@@ -91,6 +101,7 @@ def _counts(scope: Scope, name: str) -> list[Call]:
         call("zcount", keys.scheduled(name), "-inf", now),
         call("zcard", keys.depends(name)),
         call("zcard", keys.recur(name)),
+        call("zcard", keys.cron(name)),
     ]
 
 
@@ -106,6 +117,7 @@ def queue_mark(scope: Scope, name: str) -> Read[Mark]:
         call("zrange", keys.locks(name), 0, HEAD - 1),
         call("zrange", keys.scheduled(name), 0, HEAD - 1, withscores=True),
         call("zrange", keys.recur(name), 0, HEAD - 1, withscores=True),
+        call("zrange", keys.cron(name), 0, HEAD - 1, withscores=True),
     ]
     counts = yield _counts(scope, name)
     return {"paused": paused, "heads": heads, "counts": counts}
@@ -123,9 +135,14 @@ def job_mark(scope: Scope, jid: str) -> Read[Mark]:
         call("scard", keys.dependents(jid)),
         call("zscore", keys.tracked, jid),
         call("hmget", keys.recurring(jid), _RECURRING_FIELDS),
+        call("hmget", keys.cron_job(jid), _RECURRING_FIELDS),
     ]
-    queue = (found[-1] or [None])[0]
-    following = yield [call("zscore", keys.recur(queue), jid)] if queue is not None else []
+    queues = [(reply or [None])[0] for reply in found[-2:]]
+    following = yield [
+        call("zscore", waits(queue), jid)
+        for waits, queue in zip((keys.recur, keys.cron), queues, strict=True)
+        if queue is not None
+    ]
     return {"job": found, "next": following}
 
 

@@ -262,23 +262,36 @@ def _waiting(scope: Scope, name: str, part: Slice) -> Read[Listing[JobRow]]:
 
 
 def _recurring(scope: Scope, name: str, part: Slice) -> Read[Listing[RecurringRow]]:
-    key = scope.keys.recur(name)
-    total, found = yield [
-        call("zcard", key),
-        call("zrange", key, part.offset, part.last, withscores=True),
+    """Both kinds, by next run."""
+    keys = scope.keys
+    by_interval, by_cron, found, crons = yield [
+        call("zcard", keys.recur(name)),
+        call("zcard", keys.cron(name)),
+        call("zrange", keys.recur(name), 0, part.last, withscores=True),
+        call("zrange", keys.cron(name), 0, part.last, withscores=True),
     ]
+    either = [(score, jid, False) for jid, score in found or ()]
+    either += [(score, jid, True) for jid, score in crons or ()]
+    shown = part.of(sorted(either))
     replies = yield [
-        call("hmget", scope.keys.recurring(jid), RECURRING_FIELDS) for jid, _ in found or ()
+        each
+        for _, jid, is_cron in shown
+        for each in (
+            call("hmget", (keys.cron_job if is_cron else keys.recurring)(jid), RECURRING_FIELDS),
+            call("zcount", keys.cron_runs(jid), "-inf", scope.now),
+        )
     ]
     rows = tuple(
-        recurring_row(jid, reply, as_number(score), scope.now)
-        for (jid, score), reply in zip(found or (), replies, strict=True)
+        recurring_row(jid, fields, as_number(score), scope.now, planned=past if is_cron else None)
+        for (score, jid, is_cron), fields, past in zip(
+            shown, replies[::2], replies[1::2], strict=True
+        )
     )
-    return Listing(rows, total or 0, part.offset)
+    return Listing(rows, (by_interval or 0) + (by_cron or 0), part.offset)
 
 
 #: How many replies `_count_calls` brings.
-_COUNTS = 9
+_COUNTS = 10
 
 _DAY = 86_400
 
@@ -293,15 +306,16 @@ def _count_calls(scope: Scope, name: str) -> list[Call]:
         call("zcount", keys.scheduled(name), "-inf", now),
         call("zcard", keys.depends(name)),
         call("zcard", keys.recur(name)),
+        call("zcard", keys.cron(name)),
         call("hget", keys.stats(int(now) // _DAY * _DAY, name), "failures"),
         call("zrevrange", keys.work(name), 0, 0),
     ]
 
 
 def _summary(name: str, replies: Sequence[object], paused: Sequence[str]) -> QueueSummary:
-    work, locks, expired, scheduled, due, depends, recurring = (
+    work, locks, expired, scheduled, due, depends, recurring, crons = (
         int(each or 0)  # type: ignore[call-overload]  # counts, or None for a foreign key
-        for each in replies[:7]
+        for each in replies[:8]
     )
     return QueueSummary(
         name=name,
@@ -310,9 +324,9 @@ def _summary(name: str, replies: Sequence[object], paused: Sequence[str]) -> Que
         stalled=expired,
         scheduled=scheduled - due,
         depends=depends,
-        recurring=recurring,
+        recurring=recurring + crons,
         paused=name in paused,
-        failures_today=_at_least_0(replies[7]),
+        failures_today=_at_least_0(replies[8]),
     )
 
 

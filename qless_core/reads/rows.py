@@ -45,6 +45,8 @@ RECURRING_FIELDS = (
     "count",
     "retries",
     "backlog",
+    "cron",
+    "timezone",
 )
 
 #: Characters of a failure's message that a row keeps; the job's page has all of it.
@@ -93,7 +95,10 @@ class JobRow:
 
 @dataclass(frozen=True, slots=True)
 class RecurringRow:
-    """One recurring job in a list. `interval` in seconds, `next_run` in epoch seconds."""
+    """One recurring job in a list. `interval` in seconds, `next_run` in epoch seconds.
+
+    Where a cron expression says when, `interval` is None.
+    """
 
     jid: str
     klass: str
@@ -108,6 +113,9 @@ class RecurringRow:
     #: How many of its jobs are due by now and not made yet.
     owed: int
     gone: bool = False
+    #: The cron expression and its time zone; "" where it recurs by interval.
+    cron: str = ""
+    timezone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,9 +293,17 @@ def _worker(found: Mapping[str, str | None], failure: Mapping[str, Any]) -> str:
 
 
 def recurring_row(
-    jid: str, reply: Sequence[str | None] | None, next_run: float | None, now: float
+    jid: str,
+    reply: Sequence[str | None] | None,
+    next_run: float | None,
+    now: float,
+    *,
+    planned: int | None = None,
 ) -> RecurringRow:
-    """Make a row of a recurring job's `RECURRING_FIELDS`; None is a key of another type."""
+    """Make a row of a recurring job's `RECURRING_FIELDS`; None is a key of another type.
+
+    `planned` is how many of the runs planned for a cron job are past.
+    """
     reply = reply or [None] * len(RECURRING_FIELDS)
     found = dict(zip(RECURRING_FIELDS, reply, strict=True))
     interval = as_number(found["interval"])
@@ -302,8 +318,10 @@ def recurring_row(
         retries=as_whole(found["retries"]),
         backlog=as_whole(found["backlog"]) or 0,
         next_run=next_run,
-        owed=owed(next_run, interval, now),
+        owed=owed(next_run, interval, now) if planned is None else planned,
         gone=all(value is None for value in reply),
+        cron=found["cron"] or "",
+        timezone=found["timezone"] or "",
     )
 
 

@@ -222,7 +222,7 @@ class RecurringRow:
     """One recurring job in a list.
 
     Attributes:
-        every: its interval in words; a dash when none is stored.
+        every: its interval in words, a dash when none is stored; or its cron expression.
         next_run: when its next job is made, epoch seconds.
         owed: how many jobs are due by now and not made yet.
         count: how many were made so far.
@@ -253,7 +253,7 @@ def recurring_rows(rows: Iterable[snapshots.RecurringRow]) -> tuple[RecurringRow
             jid=row.jid,
             link=job_link(row.jid),
             klass=row.klass,
-            every=duration(row.interval),
+            every=f"{row.cron} {row.timezone}" if row.cron else duration(row.interval),
             next_run=row.next_run,
             owed=row.owed,
             count=row.count,

@@ -332,7 +332,8 @@ _EMPTIES = {
     ),
     "recurring": (
         "Nothing recurs in {name}",
-        "A recurring job puts a job of its class into the queue at every interval.",
+        "A recurring job puts a job of its class into the queue at every interval, or whenever a cron "
+        "expression says so.",
         False,
     ),
 }

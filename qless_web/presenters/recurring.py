@@ -80,11 +80,17 @@ def recurring_page(found: RecurringDetail, now: float) -> RecurringPage:
 
 def _why(found: RecurringDetail, now: float) -> Why:
     row = found.row
-    if row.interval is None or row.interval <= 0:
+    if not row.cron and (row.interval is None or row.interval <= 0):
         return Why(
             sentence("Its interval makes no sense, so that it never makes jobs as it should: "
                      "cancel it, or give it another one."),
             "error",
+        )  # fmt: skip
+    if row.cron and row.next_run is None:
+        return Why(
+            sentence("None of its runs is planned: the clients that pop plan them, within a minute. "
+                     "Where it stays so, none does, or its expression or time zone cannot be read."),
+            "warning",
         )  # fmt: skip
     if row.next_run is None:
         return Why(sentence("It is in no queue, so it makes no jobs."), "error")
@@ -100,7 +106,7 @@ def _why(found: RecurringDetail, now: float) -> Why:
 
 def _made(row: RecurringRow) -> str:
     made = makes(row)
-    return "one job" if made == 1 else f"up to {count(made)} jobs, one for each interval missed"
+    return "one job" if made == 1 else f"up to {count(made)} jobs, one for each run missed"
 
 
 def _owed(row: RecurringRow, before: str) -> str:
@@ -117,7 +123,11 @@ def _facts(found: RecurringDetail) -> Iterable[Fact]:
     yield Fact(term="jid", words=sentence(words.Part(text=row.jid, kind="mono jid-fact")))
     yield Fact(term="Queue", words=sentence(words.queue(row.queue),
                                             " (paused)" if found.paused else None))  # fmt: skip
-    yield Fact(term="Interval", words=sentence(every(row.interval)))
+    if row.cron:
+        yield Fact(term="Cron", words=sentence(words.Part(text=row.cron, kind="mono")))
+        yield Fact(term="Time zone", words=sentence(row.timezone))
+    else:
+        yield Fact(term="Interval", words=sentence(every(row.interval)))
     if row.next_run is not None:
         yield Fact(term="Next run", words=sentence(words.coming(row.next_run)))
     yield Fact(term="Owed", words=sentence(_debt(row)))
@@ -160,5 +170,5 @@ def _debt(row: RecurringRow) -> str:
 
 def _backlog(backlog: int) -> str:
     if backlog <= 0:
-        return "no limit: each missed interval gives a job"
-    return f"at most {count(backlog)} missed intervals give a job"
+        return "no limit: each missed run gives a job"
+    return f"at most {count(backlog)} missed runs give a job"
