@@ -38,6 +38,7 @@ _ONCE: Final[dict[Callable[[Keys], str], str]] = {
     lambda keys: keys.completed: "zset",
     lambda keys: keys.tags: "zset",
     lambda keys: keys.config: "hash",
+    lambda keys: keys.crons: "zset",
 }
 _NAMED: Final[dict[Callable[[Keys, str], str], str]] = {
     lambda keys, name: keys.job(name): "hash",
@@ -50,6 +51,9 @@ _NAMED: Final[dict[Callable[[Keys, str], str], str]] = {
     lambda keys, name: keys.scheduled(name): "zset",
     lambda keys, name: keys.depends(name): "zset",
     lambda keys, name: keys.recur(name): "zset",
+    lambda keys, name: keys.cron_job(name): "hash",
+    lambda keys, name: keys.cron_runs(name): "zset",
+    lambda keys, name: keys.cron(name): "zset",
     lambda keys, name: keys.worker_jobs(name): "zset",
     lambda keys, name: keys.failed(name): "list",
     lambda keys, name: keys.tag(name): "zset",

@@ -332,8 +332,7 @@ _EMPTIES = {
     ),
     "recurring": (
         "Nothing recurs in {name}",
-        "A recurring job puts a job of its class into the queue at every interval, or whenever a cron "
-        "expression says so.",
+        "A recurring job puts jobs of its class into the queue, by interval or cron expression.",
         False,
     ),
 }

@@ -80,20 +80,9 @@ def recurring_page(found: RecurringDetail, now: float) -> RecurringPage:
 
 def _why(found: RecurringDetail, now: float) -> Why:
     row = found.row
-    if not row.cron and (row.interval is None or row.interval <= 0):
-        return Why(
-            sentence("Its interval makes no sense, so that it never makes jobs as it should: "
-                     "cancel it, or give it another one."),
-            "error",
-        )  # fmt: skip
-    if row.cron and row.next_run is None:
-        return Why(
-            sentence("None of its runs is planned: the clients that pop plan them, within a minute. "
-                     "Where it stays so, none does, or its expression or time zone cannot be read."),
-            "warning",
-        )  # fmt: skip
-    if row.next_run is None:
-        return Why(sentence("It is in no queue, so it makes no jobs."), "error")
+    stuck = _stuck(row)
+    if stuck is not None or row.next_run is None:
+        return stuck or Why(sentence("It is in no queue, so it makes no jobs."), "error")
     if found.paused:
         queue = sentence("Queue ", words.queue(row.queue), " is paused, so it makes no jobs")
         return Why((*queue, *sentence(_owed(row, "; ") + ".")), "warning")
@@ -102,6 +91,23 @@ def _why(found: RecurringDetail, now: float) -> Why:
         return Why((*due, words.queue(row.queue), *sentence(f" makes {_made(row)}.")))
     return Why(sentence("Makes its next job ", words.coming(row.next_run), ", at the pop that "
                         "follows."))  # fmt: skip
+
+
+def _stuck(row: RecurringRow) -> Why | None:
+    """Say why it makes no jobs, where that lies in its own definition."""
+    if row.cron and row.next_run is None:
+        return Why(
+            sentence("None of its runs is planned: clients that pop plan them, within a minute. "
+                     "If it stays so, its expression or time zone cannot be read there."),
+            "warning",
+        )  # fmt: skip
+    if not row.cron and (row.interval is None or row.interval <= 0):
+        return Why(
+            sentence("Its interval makes no sense, so that it never makes jobs as it should: "
+                     "cancel it, or give it another one."),
+            "error",
+        )  # fmt: skip
+    return None
 
 
 def _made(row: RecurringRow) -> str:

@@ -33,7 +33,7 @@ def test_it_says_how_often_it_runs_and_when_next(client, clock, see):
         "Next run": "in 9 min",
         "Owed": "0",
         "Made so far": "0",
-        "Backlog": "at most 3 missed intervals give a job",
+        "Backlog": "at most 3 missed runs give a job",
         "Priority": "5 Change…",
         "Retries": "2",
     }
