@@ -163,9 +163,11 @@ local function passed(key, now)
   return call('zcount', key, '-inf', now)
 end
 
+-- A lock that ends in this very moment is listed as running and as stalled, as the original does.
 function Listings.running(queue, now, offset, count)
   local key = Key.locks(queue)
-  return stretch('zrange', key, passed(key, now), math.huge, offset, count)
+  local before = call('zcount', key, '-inf', Json.after(now))
+  return stretch('zrange', key, before, math.huge, offset, count)
 end
 
 function Listings.stalled(queue, now, offset, count)

@@ -188,9 +188,11 @@ Commands['recur.update'] = function(now, arg)
     refuse_other(changes, OF_CRON, 'interval')
     change_interval(jid, changes, queue)
   end
-  if changes.queue and changes.queue ~= queue then
-    call('zadd', set(changes.queue), call('zscore', set(queue), jid) or now, jid)
-    call('zrem', set(queue), jid)
+  if changes.queue then
+    if changes.queue ~= queue then
+      call('zadd', set(changes.queue), call('zscore', set(queue), jid) or now, jid)
+      call('zrem', set(queue), jid)
+    end
     Queue.remember(changes.queue, now)
   end
   for name, value in pairs(changes) do

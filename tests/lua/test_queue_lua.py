@@ -97,6 +97,15 @@ def test_jobs_are_listed_by_state(busy, state, jids):
     assert busy.stored() == before
 
 
+def test_a_lock_that_ends_this_very_moment_is_listed_as_the_original_does(lua):
+    lua.put(1, "j")
+    lua.pop(40)
+
+    assert [lua("jobs", 100, state, "q") for state in ("running", "stalled")] == [["j"], ["j"]]
+    assert [lua("jobs", 101, state, "q") for state in ("running", "stalled")] == [[], ["j"]]
+    assert [lua("jobs", 99, state, "q") for state in ("running", "stalled")] == [["j"], []]
+
+
 def test_b28_lists_page_through_all(lua):
     for number in range(60):
         lua.put(number, f"r-{number:02}")

@@ -216,6 +216,16 @@ def test_updating(lua, redis):
     assert redis.zscore("ql:q:q-recur", "r") == 130
 
 
+def test_an_update_of_the_queue_makes_it_known_again(lua, redis):
+    lua("recur", 1, "q", "r", "K", "{}", "interval", 60, 0)
+    lua("queue.forget", 2, "q")
+
+    lua("recur.update", 3, "r", "queue", "q")
+
+    assert redis.zrange("ql:queues", 0, -1, withscores=True) == [("q", 3)]
+    assert redis.zscore("ql:q:q-recur", "r") == 1
+
+
 def test_a_new_interval_moves_the_next_run_by_the_difference(lua, redis):
     recur(lua, 100, offset=30, interval=60)
 
