@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 from qless_core import bulk, wire
 from qless_core.client import Client
 from qless_core.command_line import Parser
-from qless_core.connection import DEFAULT_URL, hushed
+from qless_core.connection import DEFAULT_URL
 from qless_core.errors import BadArgument, JobNotFound, QlessError
-from qless_core.job import Job
+from qless_core.job import Job, new_jid
+from qless_core.masking import hushed
 from qless_core.options import OPTIONS, as_number, option_of
-from qless_core.queue import new_jid
 from qless_core.script import Script
 from qless_core.worker.reserving import Ordered, RoundRobin
 from qless_core.worker.serial import SerialWorker

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 import redis as redis_py
 from redis.exceptions import RedisError
 
+from qless_core.audit import AuditReport
+from qless_core.bulk import Bulk
 from qless_core.clock import SERVER, Clock
 from qless_core.commands import Commands
 from qless_core.config import Config
-from qless_core.connection import DEFAULT_URL, described, masked, pool_like, pool_of
+from qless_core.connection import DEFAULT_NAMESPACE, DEFAULT_URL, described, pool_like, pool_of
 from qless_core.cron_plans import CronPlans
-from qless_core.errors import BadArgument, RedisUnavailable
+from qless_core.errors import RedisUnavailable
 from qless_core.failures import Failures
 from qless_core.jobs import Jobs
-from qless_core.keys import Keys, complaint
+from qless_core.keys import Keys
+from qless_core.masking import masked
 from qless_core.queue import Queues
 from qless_core.runner import Runner
 from qless_core.script import Script
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Self
 
+    from redis.cluster import RedisCluster
+
 #: Assembling the script takes milliseconds; all clients of a namespace share one.
 _script = functools.cache(Script)
 
@@ -41,14 +46,17 @@ class Client:
     """A client of one qless in one Redis. Threads may share it.
 
     Args:
-        url: `redis://`, `rediss://` or `unix://`, with user, password, database and options.
-        namespace: what every key begins with.
+        url: `redis://`, `rediss://`, `unix://`, `redis+sentinel://` or `redis+cluster://`, with
+            user, password, database and options.
+        namespace: what every key begins with; one in the URL stands in for the usual one.
         clock: tells the time to Redis, in tests; by default Redis asks itself.
-        redis: a redis-py client whose connection settings are used, in place of `url`.
+        redis: a redis-py client (also of Sentinels, or of a cluster) whose connection settings are
+            used, in place of `url`.
         worker_name: in whose name jobs are popped; `<host>-<pid>` when not given.
 
     Raises:
         BadArgument: the URL cannot be understood, or the namespace is none.
+        ClusterNeedsTag: it is a cluster, and the namespace holds no hash tag, as `{ql}:` does.
 
     """
 
@@ -56,27 +64,23 @@ class Client:
         self,
         url: str = DEFAULT_URL,
         *,
-        namespace: str = "ql:",
+        namespace: str = DEFAULT_NAMESPACE,
         clock: Clock | None = None,
-        redis: redis_py.Redis | None = None,
+        redis: redis_py.Redis | RedisCluster | None = None,
         worker_name: str | None = None,
     ) -> None:
         #: The address as it was given; None for a client made from another.
         self.url = url if redis is None else None
-        if problem := complaint(namespace):
-            message = f"the namespace {namespace!r} {problem}"
-            raise BadArgument(message)
-        self.namespace = namespace
+        pool = pool_of(url, namespace) if redis is None else pool_like(redis, namespace)
+        self.namespace = pool.namespace
         self.clock = clock or Clock()
-        self.keys = Keys(namespace)
-        self.redis = redis_py.Redis(
-            connection_pool=pool_of(url) if redis is None else pool_like(redis)
-        )
+        self.keys = Keys(self.namespace)
+        self.redis = redis_py.Redis(connection_pool=pool)
         self.commands = Commands(self._run)
         self.config = Config(self.commands)
         self.cron_plans = CronPlans(self.commands, self.clock)
         self._worker_name = worker_name
-        self._runner = Runner(self.redis, _script(namespace))
+        self._runner = Runner(self.redis, _script(self.namespace))
 
     def __repr__(self) -> str:
         return f"<Client {self.safe_url} {self.namespace!r}>"
@@ -98,6 +102,11 @@ class Client:
     def jobs(self) -> Jobs:
         """Every job: `client.jobs[jid]`, `client.jobs.failed()`."""
         return Jobs(self)
+
+    @property
+    def bulk(self) -> Bulk:
+        """Work on many jobs at once: `client.bulk.complete(jobs)`, `cancel`, `move`, `unfail`."""
+        return Bulk(self)
 
     @property
     def failures(self) -> Failures:
@@ -136,7 +145,7 @@ class Client:
         """The address with its secrets masked: for logs, pages and messages."""
         if self.url is not None:
             return masked(self.url)
-        return described(self.redis.connection_pool.connection_kwargs)
+        return described(self.redis)
 
     def now(self) -> float:
         """Tell the time that the queue goes by, epoch seconds: the server's, in one round trip.
@@ -154,6 +163,14 @@ class Client:
             problem = f"Redis at {self.safe_url} does not tell the time: {error}"
             raise RedisUnavailable(problem) from error
         return float(seconds) + float(microseconds) / 1e6
+
+    def audit(self) -> AuditReport:
+        """Look over the whole database for what does not fit together; nothing is changed.
+
+        The walk goes on as its findings are asked for, and never blocks the server for more than
+        a few milliseconds. What moves meanwhile is not taken for a fault.
+        """
+        return AuditReport(self.commands)
 
     def track(self, jid: str) -> bool:
         """Track a job, so that its events are told; answers whether that is new.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import NoReturn
 
-from qless_core.connection import hushed
+from qless_core.masking import hushed
 
 
 class Parser(argparse.ArgumentParser):

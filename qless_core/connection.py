@@ -1,38 +1,69 @@
-"""How Redis is reached: what an address means, and the pool of connections made from it.
+"""How Redis is reached: the connections to an address, and the pool that keeps them.
 
-A command is never sent twice by itself: redis-py's retries are off, because a pop that was carried
-out and whose answer was lost would otherwise take a second job.
+Every connection of a client, whatever it is for, is made here: with the same settings, and to the
+server that is the primary at that moment. A command is never sent twice by itself: redis-py's
+retries are off, because a pop that was carried out and whose answer was lost would otherwise take
+a second job.
 """
 
 from __future__ import annotations
 
-import re
-from typing import Any, Final
-from urllib.parse import parse_qsl, urlencode, urlsplit
+import functools
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import redis as redis_py
+from redis import exceptions
 from redis.backoff import NoBackoff
-from redis.connection import HiredisRespSerializer
-from redis.exceptions import DataError, RedisError
+from redis.cluster import RedisCluster
+from redis.connection import (
+    Connection,
+    HiredisRespSerializer,
+    SSLConnection,
+    UnixDomainSocketConnection,
+)
 from redis.retry import Retry
+from redis.sentinel import SentinelConnectionPool
 
-from qless_core.errors import BadArgument
+from qless_core.address import Address, address_of
+from qless_core.cluster import ClusterGuide
+from qless_core.errors import BadArgument, ClusterNeedsTag
+from qless_core.guide import ASK_WITHIN_S, Guide
+from qless_core.keys import complaint, tag_of
+from qless_core.masking import masked
+from qless_core.sentinel import SentinelGuide
+from qless_core.server_errors import ClusterWithoutTag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from redis.connection import AbstractConnection
+
+    from qless_core.address import Place
 
 #: Where Redis is when nobody says anything else.
 DEFAULT_URL: Final = "redis://localhost:6379/0"
 
-#: Settings that redis-py adds for a pool of its own, and that would tie ours to it.
-_OF_THEIR_POOL: Final = ("maint_notifications", "orig_", "himport_", "event_dispatcher")
-#: Words in the query of a URL whose values nobody may read.
-_SECRETS: Final = ("pass", "pwd", "auth", "secret", "token", "credential")
-_MASK: Final = "***"
+#: What keys begin with when nobody says anything else.
+DEFAULT_NAMESPACE: Final = "ql:"
 
-#: In any text: what may be before the host of a URL, the query's secrets, and a URL.
-_OWNER: Final = re.compile(r"://(?![^\s@:]*:?\*\*\*@[^@\n]*$)[^\n]*@", re.MULTILINE)
-_IN_QUERY: Final = re.compile(
-    rf"([?&][^=&\s]*(?:{'|'.join(_SECRETS)})[^=&\s]*=)[^&\n]*", re.IGNORECASE
+#: Settings that redis-py adds for a pool of its own, and that would tie ours to it.
+_OF_THEIR_POOL: Final = (
+    "maint_notifications",
+    "oss_cluster_",
+    "orig_",
+    "himport_",
+    "event_dispatcher",
+    "connection_pool",
+    "redis_connect_func",
+    "guide",
+    "host",
+    "port",
+    "retry",
+    "ssl_context",
+    "connection_class",
 )
-_URL: Final = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"]+")
 
 
 class Packer(HiredisRespSerializer):
@@ -53,7 +84,7 @@ def _encoded(text: str) -> bytes:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
         problem = f"{text!r} stands for no bytes: {error.reason}"
-        raise DataError(problem) from None
+        raise exceptions.DataError(problem) from None
 
 
 #: How every connection is made; the query of a URL may say otherwise, but for `FIXED`.
@@ -77,98 +108,234 @@ DEFAULTS: Final[dict[str, Any]] = {
 }
 
 
-def masked(url: str) -> str:
-    """Give a URL without its secrets: passwords before the host and in the query.
+class Guided:
+    """A connection that is led to its server, and looks who is there.
 
-    A user without a password is one too: many write the password there. Where it is not plain what
-    belongs to a password, nothing but the scheme is left.
+    Args:
+        guide: says where to connect to.
+        settings: as redis-py's connections take them.
+
     """
-    scheme, separator, rest = url.partition("://")
-    hidden = f"{scheme}://{_MASK}" if separator and scheme.isalnum() else _MASK
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError:
-        return hidden
-    if not separator or parts.fragment or rest.count("@") != parts.netloc.count("@"):
-        return hidden
-    owner, at, host = parts.netloc.rpartition("@")
-    user, colon, _ = owner.partition(":")
-    query = urlencode(
-        [
-            (name, _MASK if any(word in name.lower() for word in _SECRETS) else value)
-            for name, value in parse_qsl(parts.query, keep_blank_values=True)
-        ],
-        safe="*/",
-    )
-    owner = f"{user}:{_MASK}" if colon else (owner and _MASK)
-    return f"{scheme}://{owner}{at}{host}{parts.path}{'?' if query else ''}{query}"
+
+    def __init__(self, *, guide: Guide, **settings: Any) -> None:  # noqa: ANN401 - redis-py's
+        self._guide = guide
+        self._generation = guide.generation
+        super().__init__(**settings)
+
+    def connect(self) -> None:
+        """Connect unless that is done, and nothing has happened that makes it wrong."""
+        if self._generation != self._guide.generation:
+            self.disconnect()  # type: ignore[attr-defined]  # of redis-py's class
+        super().connect()  # type: ignore[misc]  # of redis-py's class
+
+    def _connect(self) -> Any:  # noqa: ANN401 - a socket, whichever kind
+        place = self._guide.primary()
+        self._generation = self._guide.generation
+        if place is not None:
+            self.host, self.port = place
+        return super()._connect()  # type: ignore[misc]  # of redis-py's class
+
+    def on_connect_check_health(self, check_health: bool = True) -> None:  # noqa: FBT001, FBT002 - as redis-py has it
+        """Introduce ourselves, then look who is there."""
+        try:
+            super().on_connect_check_health(check_health)  # type: ignore[misc]  # of redis-py's class
+        except exceptions.ResponseError as error:
+            if "not allowed in cluster mode" in str(error) and self._guide.tag is None:
+                raise ClusterWithoutTag(str(error)) from error
+            raise
+        self._look(self._hello())
+
+    def _hello(self) -> dict[str, Any]:
+        """Ask who is there. Every user may, also without any rights."""
+        self.send_command("HELLO", check_health=False)  # type: ignore[attr-defined]  # redis-py's
+        try:
+            told = self.read_response()
+        except exceptions.ResponseError:
+            return {}  # a proxy, which leads where it likes
+        return dict(zip(told[::2], told[1::2], strict=True)) if isinstance(told, list) else {}
+
+    def _look(self, told: dict[str, Any]) -> None:
+        if told.get("mode") == "cluster" and self._guide.tag is None:
+            problem = "this is a node of a cluster"
+            raise ClusterWithoutTag(problem)
+        if self._guide.to_primary and told.get("role") == "replica":
+            self._guide.astray()
+            problem = f"{self._host_error()} is a replica, though it was named as the primary"  # type: ignore[attr-defined]  # redis-py's
+            raise exceptions.ConnectionError(problem)
+
+    def read_response(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as redis-py has it
+        """Read an answer; one that says that this is the wrong server ends the connection."""
+        try:
+            return super().read_response(*args, **options)  # type: ignore[misc]  # of redis-py's class
+        except (exceptions.ReadOnlyError, exceptions.MovedError):
+            # Both come instead of running anything.
+            self._guide.astray()
+            self.disconnect()  # type: ignore[attr-defined]  # of redis-py's class
+            raise
 
 
-def hushed(text: str) -> str:
-    """Give any text without the secrets of the URLs in it, rather too little than too much."""
-    text = _OWNER.sub(f"://{_MASK}@", text)
-    text = _IN_QUERY.sub(rf"\1{_MASK}", text)
-    return _URL.sub(lambda found: masked(found[0]), text)
+@functools.cache
+def _guided(kind: type[AbstractConnection]) -> type[AbstractConnection]:
+    """Make the guided twin of a class of connections."""
+    return type(f"Guided{kind.__name__}", (Guided, kind), {})
 
 
-def described(settings: dict[str, Any]) -> str:
-    """Describe where connection settings lead, without their secrets."""
-    database = settings.get("db") or 0
-    if settings.get("path"):
-        return f"unix://{settings['path']}?db={database}"
-    host = settings.get("host", "localhost")
-    host = f"[{host}]" if ":" in host else host
-    return f"redis://{host}:{settings.get('port', 6379)}/{database}"
+class Pool(redis_py.ConnectionPool):
+    """The connections of one client.
+
+    Args:
+        address: where they lead.
+        namespace: what keys begin with; None to see only whether the address will do. One that the
+            address names stands in for the usual one.
+        kind: the class of connections; found by the address when not given.
+
+    Attributes:
+        address: where they lead.
+        namespace: what keys begin with.
+
+    Raises:
+        BadArgument: the namespace is none, or is not that of the address.
+        ClusterNeedsTag: the address is that of a cluster, and the namespace has no hash tag.
+
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        namespace: str | None = None,
+        kind: type[AbstractConnection] | None = None,
+    ) -> None:
+        self.address = address
+        self.namespace = _agreed(address.namespace, namespace)
+        tag = tag_of(self.namespace)
+        if address.kind == "cluster" and tag is None and namespace is not None:
+            raise ClusterNeedsTag(self.namespace)
+        settings = DEFAULTS | dict(address.settings) | FIXED
+        limit = settings.pop("max_connections")
+        if address.kind == "server" and address.places:
+            settings["host"], settings["port"] = address.places[0]
+        super().__init__(
+            _guided(kind or _kind_of(address)),  # type: ignore[arg-type]  # mypy takes it for no Hashable
+            limit,
+            guide=_guide_to(address, tag),
+            # This object is copied for each connection, so that what it counts is its own.
+            retry=Retry(NoBackoff(), 0),
+            **settings,
+        )
+        # Made and thrown away, to find options that no connection knows.
+        self.connection_class(**self.connection_kwargs)
 
 
-def pool_like(redis: redis_py.Redis) -> redis_py.ConnectionPool:
-    """Make a pool of connections to where another client's lead, but with our settings."""
-    theirs = redis.connection_pool
-    settings = {
-        name: value
-        for name, value in theirs.connection_kwargs.items()
-        if not name.startswith(_OF_THEIR_POOL)
-    }
-    settings |= {**FIXED, "retry": Retry(NoBackoff(), 0), "max_connections": theirs.max_connections}
-    return redis_py.ConnectionPool(theirs.connection_class, **settings)
-
-
-def pool_of(url: str) -> redis_py.ConnectionPool:
+def pool_of(url: str, namespace: str | None = None) -> Pool:
     """Make a pool of connections to an address.
+
+    Args:
+        url: the address.
+        namespace: what keys begin with; None to see only whether the address will do.
 
     Raises:
         BadArgument: the address cannot be understood; the message does not show its password.
+        ClusterNeedsTag: the address is that of a cluster, and the namespace has no hash tag.
 
     """
-    problem = _complaint(url)
-    if problem is None:
-        try:
-            pool = redis_py.ConnectionPool.from_url(url, **DEFAULTS, **FIXED)
-            pool.connection_kwargs |= {**FIXED, "retry": Retry(NoBackoff(), 0)}
-            # Made and thrown away, to find options that no connection knows.
-            pool.connection_class(**pool.connection_kwargs)
-        except (RedisError, TypeError, ValueError, AttributeError):
-            problem = "it holds an option or a value that means nothing"
-        else:
-            return pool
+    address = address_of(url)
+    try:
+        return Pool(address, namespace)
+    except BadArgument:
+        raise
+    except (exceptions.RedisError, TypeError, ValueError, AttributeError):
+        problem = "it holds an option or a value that means nothing"
     # The text of any cause could hold the password.
     message = f"the Redis URL {masked(url)} cannot be used: {problem}"
     raise BadArgument(message) from None
 
 
-def _complaint(url: str) -> str | None:
-    """Say what is wrong with an address, without quoting it; None when nothing is seen."""
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError:
-        return "its host or port cannot be read; write odd characters of a password as %XX"
-    if parts.scheme not in ("redis", "rediss", "unix"):
-        return "it must begin with redis://, rediss:// or unix://"
-    if parts.fragment:
-        return "it holds a #; write odd characters of a password as %XX"
-    path = parts.path.strip("/")
-    if parts.scheme == "unix":
-        return None if path else "it names no socket"
-    return "its path must be the number of a database" if path and not path.isdigit() else None
+def pool_like(redis: redis_py.Redis | RedisCluster, namespace: str | None = None) -> Pool:
+    """Make a pool of connections to where another client's lead, but with our settings.
+
+    Raises:
+        ClusterNeedsTag: it is the client of a cluster, and the namespace has no hash tag.
+
+    """
+    if isinstance(redis, RedisCluster):
+        nodes = redis.nodes_manager
+        places = [(node.host, node.port) for node in nodes.startup_nodes.values()]
+        return Pool(_address("cluster", places, nodes.connection_kwargs), namespace)
+    theirs = redis.connection_pool
+    if isinstance(theirs, Pool):
+        return Pool(theirs.address, namespace)
+    settings = theirs.connection_kwargs | {"max_connections": theirs.max_connections}
+    if isinstance(theirs, SentinelConnectionPool):
+        return Pool(_address_by_sentinels(theirs, settings), namespace)
+    places = [(settings["host"], settings["port"])] if "host" in settings else []
+    return Pool(_address("server", places, settings), namespace, theirs.connection_class)
+
+
+def described(redis: redis_py.Redis) -> str:
+    """Describe where a client whose pool was made here leads to, without secrets."""
+    return str(cast("Pool", redis.connection_pool).address)
+
+
+def _agreed(named: str | None, given: str | None) -> str:
+    """Choose between the namespace of an address and one that was given."""
+    namespace = given if named is None or given not in (None, DEFAULT_NAMESPACE) else named
+    if named not in (None, namespace):
+        problem = f"the address is for the namespace {named!r}, not {given!r}"
+        raise BadArgument(problem)
+    if problem := complaint(namespace or DEFAULT_NAMESPACE):
+        message = f"the namespace {namespace!r} {problem}"
+        raise BadArgument(message)
+    return namespace or DEFAULT_NAMESPACE
+
+
+def _address_by_sentinels(theirs: SentinelConnectionPool, settings: dict[str, Any]) -> Address:
+    watching = [
+        each.connection_pool.connection_kwargs for each in theirs.sentinel_manager.sentinels
+    ]
+    return replace(
+        _address("sentinel", [(each["host"], each["port"]) for each in watching], settings),
+        is_tls=issubclass(theirs.connection_class, SSLConnection),
+        service=theirs.service_name,
+        sentinel_settings=_portable(watching[0]),
+    )
+
+
+def _address(kind: str, places: Iterable[Place], settings: Mapping[str, Any]) -> Address:
+    is_tls = settings.get("ssl") or settings.get("connection_class") is SSLConnection
+    return Address(kind, tuple(places), _portable(settings), is_tls=bool(is_tls))
+
+
+def _portable(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the settings of another client without what ties them to its connections."""
+    return {name: value for name, value in settings.items() if not name.startswith(_OF_THEIR_POOL)}
+
+
+def _kind_of(address: Address) -> type[AbstractConnection]:
+    if not address.places:
+        return UnixDomainSocketConnection
+    return SSLConnection if address.is_tls else Connection
+
+
+def _guide_to(address: Address, tag: str | None) -> Guide:
+    """Choose who leads the connections to an address."""
+    ask = partial(_asking, address)
+    if address.kind == "sentinel":
+        return SentinelGuide(address.places, ask, address.service, tag)
+    if address.kind == "cluster":
+        return ClusterGuide(address.places, ask, tag or "")
+    if tag is not None and address.places:
+        # With such a namespace it may be a node of a cluster too.
+        return ClusterGuide(address.places, ask, tag, or_alone=True)
+    return Guide(tag)
+
+
+def _asking(address: Address, place: Place) -> AbstractConnection:
+    """Make a connection on which to ask where the primary is."""
+    told = address.sentinel_settings if address.kind == "sentinel" else address.settings
+    settings = DEFAULTS | dict(told) | FIXED | {"host": place[0], "port": place[1]}
+    for name in ("db", "max_connections"):
+        settings.pop(name, None)
+    for name in ("socket_timeout", "socket_connect_timeout"):
+        settings[name] = min(settings[name] or ASK_WITHIN_S, ASK_WITHIN_S)
+    kind = SSLConnection if address.is_tls else Connection
+    return kind(**settings, retry=Retry(NoBackoff(), 0))

@@ -24,6 +24,16 @@ def complaint(namespace: str) -> str:
     return ""
 
 
+def tag_of(namespace: str) -> str | None:
+    """Give the hash tag of a namespace, by which a cluster finds its slot; None without one.
+
+    >>> tag_of("{ql}:"), tag_of("ql:")
+    ('{ql}', None)
+    """
+    found = _TAGS.search(namespace)
+    return found[0] if found else None
+
+
 class Keys:
     """Key and channel names under one namespace (`ql:` unless told otherwise)."""
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from qless_core.command_line import Parser
-from qless_core.connection import hushed
+from qless_core.masking import hushed
 from qless_web.presenters.frame import running_version
 from qless_web.process.backing import backing
 from qless_web.process.daemon import daemonize, must_be_writable

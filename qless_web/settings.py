@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from qless_core.connection import hushed, masked, pool_of
+from qless_core.connection import pool_of
 from qless_core.errors import BadArgument
 from qless_core.keys import complaint
+from qless_core.masking import hushed, masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from qless_core.connection import hushed
+from qless_core.masking import hushed
 from qless_web.process.errors import StartError
 
 if TYPE_CHECKING:

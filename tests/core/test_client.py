@@ -9,7 +9,7 @@ import redis as redis_py
 
 from qless_core.client import Client
 from qless_core.clock import Clock
-from qless_core.connection import hushed, masked
+from qless_core.masking import hushed, masked
 from qless_core.embedded import EmbeddedServer
 from qless_core.errors import BadArgument, JobNotFound, RedisUnavailable
 from qless_core.script import Script
