@@ -6,6 +6,7 @@ JSON arguments (`data`, `next`'s data) are text; lists of names are lists.
 
 from __future__ import annotations
 
+import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,12 @@ from qless_core.errors import BadArgument
 from qless_core.options import as_number
 from qless_core.records import (
     ArchivePage,
+    AuditStep,
     Closure,
     CronDue,
     JidPage,
     JobRecord,
+    Outcome,
     QueueCounts,
     QueueStats,
     RecurringRecord,
@@ -616,6 +619,29 @@ class Commands:
         """
         self._call("archive.done", name, from_, to)
 
+    # Looking for what does not fit together
+
+    def audit_scan(self, cursor: str, count: int) -> AuditStep:
+        """Look at the keys of one step of SCAN, about so many; "0" begins."""
+        return AuditStep.from_reply(wire.reply_record(self._call("audit.scan", cursor, count)))
+
+    def audit_walk(self, place: str, name: str, cursor: str, count: int) -> AuditStep:
+        """Look at entries of one set or list, about so many; "0" begins."""
+        reply = self._call("audit.walk", place, name, cursor, count)
+        return AuditStep.from_reply(wire.reply_record(reply))
+
+    def audit_look(self, *subjects: Sequence[str]) -> AuditStep:
+        """Look at subjects that other steps left."""
+        named = [_names(subject) for subject in subjects]
+        reply = self._call("audit.look", *named) if named else None
+        return AuditStep.from_reply(wire.reply_record(reply))
+
+    def audit_repair(self, kind: str, how: str, *subjects: Sequence[str]) -> list[Outcome]:
+        """Repair faults of one kind, where they are there still."""
+        named = [_names(subject) for subject in subjects]
+        reply = self._call("audit.repair", kind, how, *named) if named else None
+        return [Outcome.from_reply(outcome) for outcome in wire.reply_list(reply)]
+
     # How they are sent
 
     def _call(self, command: str, *args: str | float) -> Any:  # noqa: ANN401 - what Redis answers
@@ -638,6 +664,11 @@ def _json(names: Sequence[str] | None) -> str | None:
 def _moments(runs: Sequence[int]) -> str:
     """Write a list of moments as JSON."""
     return wire.dumps(list(runs), what="a list of moments")
+
+
+def _names(names: Sequence[str]) -> str:
+    """Write a list of names, also of such as are no text."""
+    return json.dumps(list(names), ensure_ascii=False)
 
 
 def _options(**values: str | float | None) -> list[str | float]:

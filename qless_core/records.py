@@ -534,3 +534,60 @@ class Closure:
             for job in wire.as_list(reply.get("jobs"))
         )
         return cls(jobs, texts(reply.get("missing")), bool(reply.get("more")))
+
+
+@dataclass(frozen=True, slots=True)
+class AuditStep:
+    """What one step of the audit found.
+
+    Attributes:
+        cursor: where the next step begins; "0" when there is none.
+        keys: how many keys or entries were met.
+        found: kind, note and subject of each fault.
+        left: subjects that there was no time for.
+        links: jobs that wait for others and are waited for, with those that they wait for.
+
+    """
+
+    cursor: str
+    keys: int
+    found: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    left: tuple[tuple[str, ...], ...] = ()
+    links: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `audit.scan`, `audit.walk` and `audit.look`."""
+        links = reply.get("links")
+        return cls(
+            cursor=text(reply.get("cursor")) or "0",
+            keys=whole_or_0(reply.get("keys")),
+            found=tuple(
+                (text(one.get("kind")), text(one.get("note")), texts(one.get("subject")))
+                for one in wire.as_list(reply.get("found"))
+            ),
+            left=tuple(texts(subject) for subject in wire.as_list(reply.get("left"))),
+            links={jid: texts(jids) for jid, jids in links.items()}
+            if isinstance(links, dict)
+            else {},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a repair of the audit did.
+
+    Attributes:
+        done: whether it did anything.
+        what: what it did, or why it did nothing.
+
+    """
+
+    done: bool
+    what: str
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read one item of the reply of `audit.repair`."""
+        done = "done" in reply
+        return cls(done, text(reply.get("done" if done else "left")))
