@@ -5,18 +5,28 @@ A chunk takes milliseconds, so that others have their turn between two of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
 
+from qless_core.errors import BadArgument
 from qless_core.records import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from qless_core.client import Client
     from qless_core.commands import Commands
+    from qless_core.job import Job
+
+_T = TypeVar("_T")
 
 #: Jobs in one call of the script.
 CHUNK: Final = 100
+
+#: Jobs put by one call of the script, and the most text of one: some 10 ms of the server's time.
+PUT_CHUNK: Final = 250
+PUT_TEXT: Final = 1_000_000
 
 #: Jids read at once from the end of a group.
 WINDOW: Final = 10_000
@@ -44,8 +54,125 @@ def in_chunks(
         wanted: jids with the states they may be in, as `Commands.bulk_move` takes them.
 
     """
-    for start in range(0, len(wanted), CHUNK):
-        yield act(wanted[start : start + CHUNK])
+    for chunk in _chunks(wanted):
+        yield act(chunk)
+
+
+def batches(rows: Sequence[list[str | float]]) -> Iterator[Sequence[list[str | float]]]:
+    """Give jobs to put, as many at a time as one call may take: by number and by size."""
+    start = length = 0
+    for end, row in enumerate(rows):
+        more = sum(len(part) for part in row if isinstance(part, str))
+        if end > start and (end - start == PUT_CHUNK or length + more > PUT_TEXT):
+            yield rows[start:end]
+            start, length = end, 0
+        length += more
+    if start < len(rows):
+        yield rows[start:]
+
+
+class Bulk:
+    """`client.bulk`: work on many jobs, some hundreds in one round trip.
+
+    What cannot be done to a job is said of that job, and stops no other.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def __repr__(self) -> str:
+        return f"<Bulk of {self._client!r}>"
+
+    def complete(self, jobs: Iterable[Job], next_queue: str = "", delay: float = 0) -> Report:
+        """Finish jobs that were popped, or let them go on in the next queue.
+
+        Args:
+            jobs: as they were popped; what was changed in their data goes with them.
+            next_queue: the queue that they go on in.
+            delay: seconds that they wait there first.
+
+        Returns:
+            What was done; of each job that was left why: `gone`, the state it is in, `worker` when
+            another one has it by now, `queue` when it runs in another one.
+
+        Raises:
+            BadArgument: data of a job cannot be said in JSON; nothing was done.
+
+        """
+        held: dict[str, list[tuple[Job, str]]] = {}
+        for job in jobs:
+            held.setdefault(job.holder, []).append((job, job.raw_data))
+        return total(
+            self._complete(worker, chunk, next_queue, delay)
+            for worker, of_worker in held.items()
+            for chunk in _chunks(of_worker)
+        )
+
+    def cancel(self, jids: Iterable[str], states: str = "") -> Report:
+        """Remove jobs for good, but complete ones and those that others wait for who stay.
+
+        Args:
+            jids: which.
+            states: those it may be in, with commas between; any when not given.
+
+        """
+        cancel = partial(self._client.commands.bulk_cancel, "")
+        reports = []
+        wanted = [(jid, states) for jid in _listed(jids)]
+        while wanted:
+            report = total(in_chunks(cancel, wanted))
+            again = {jid for jid, why in report.left.items() if why == "dependents"}
+            # Those that wait for each other may have been in two round trips: what went may have
+            # been what kept the others.
+            wanted = [(jid, states) for jid, _ in wanted if jid in again] if report.done else []
+            settled = {
+                jid: why for jid, why in report.left.items() if not wanted or jid not in again
+            }
+            reports.append(replace(report, left=settled))
+        return total(reports)
+
+    def move(self, jids: Iterable[str], queue: str = "", states: str = "") -> Report:
+        """Put jobs to work, from wherever they are, with their retries renewed.
+
+        Args:
+            jids: which.
+            queue: where they go; each into its own queue when not given.
+            states: those it may be in, with commas between; any when not given.
+
+        """
+        wanted = [(jid, states) for jid in _listed(jids)]
+        return total(in_chunks(partial(self._client.commands.bulk_move, "", queue), wanted))
+
+    def unfail(self, *groups: str, queue: str = "") -> Report:
+        """Put failed jobs to work, with their retries renewed.
+
+        Args:
+            groups: those of which failures; of all when none is given.
+            queue: where they go; each into its own queue when not given.
+
+        """
+        commands = self._client.commands
+        return total(
+            commands.bulk_move(group, queue, [(jid, "failed") for jid in jids])
+            for group in groups or commands.failed()
+            for jids in tail(commands, group)
+        )
+
+    def _complete(
+        self, worker: str, held: Sequence[tuple[Job, str]], next_queue: str, delay: float
+    ) -> Report:
+        report = self._client.commands.bulk_complete(
+            worker,
+            [(job.jid, job.queue_name, text) for job, text in held],
+            next=next_queue,
+            delay_s=delay,
+        )
+        done = set(report.done)
+        state = "complete" if not next_queue else "scheduled" if delay > 0 else "waiting"
+        for job, text in held:
+            if job.jid in done:
+                job.note_complete(text, state, next_queue or None)
+        return report
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +239,21 @@ def _failed_by(commands: Commands, jids: Sequence[str], moment: float) -> list[s
         job.jid for job in commands.multiget(*jids) if job.failure and job.failure.when + 1 > moment
     }
     return [jid for jid in jids if jid not in later]
+
+
+def _chunks(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
+    for start in range(0, len(items), CHUNK):
+        yield items[start : start + CHUNK]
+
+
+def _listed(jids: Iterable[str]) -> list[str]:
+    """List jids, each once.
+
+    Raises:
+        BadArgument: one text was given where several jids are meant.
+
+    """
+    if isinstance(jids, str):
+        problem = f"a list of jids was expected, got the text {jids!r}"
+        raise BadArgument(problem)
+    return [*dict.fromkeys(jids)]

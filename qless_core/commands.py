@@ -645,7 +645,7 @@ class Commands:
     # How they are sent
 
     def _call(self, command: str, *args: str | float) -> Any:  # noqa: ANN401 - what Redis answers
-        return self._run(command, *(_sendable(command, arg) for arg in args))
+        return self._run(command, *(sendable(command, arg) for arg in args))
 
     def _list(self, command: str, *args: str | float) -> list[Any]:
         return wire.reply_list(self._call(command, *args))
@@ -687,7 +687,7 @@ def put_options(
     return _options(priority=priority, tags=_json(tags), retries=retries, depends=_json(depends))
 
 
-def _sendable(command: str, value: str | float) -> str | float:
+def sendable(command: str, value: str | float) -> str | float:
     """Let through what the script can read.
 
     Raises:

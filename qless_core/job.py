@@ -8,19 +8,22 @@ when somebody asks for it.
 from __future__ import annotations
 
 import json
+import uuid
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from qless_core import wire
 from qless_core.data import JobData
 from qless_core.errors import BadArgument, JobNotFound, MalformedData
+from qless_core.job_class import find, klass_name_of, performer_of
+from qless_core.records import JobRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from qless_core.client import Client
-    from qless_core.records import Failure, HistoryItem, JobRecord
+    from qless_core.records import Failure, HistoryItem
 
 
 class State(StrEnum):
@@ -61,6 +64,49 @@ class Job:
         self._record = record
         #: Fields of the record that a verb changed without telling to what.
         self._unknown: frozenset[str] = frozenset()
+
+    @classmethod
+    def build(
+        cls,
+        klass: object,
+        data: Any = None,  # noqa: ANN401 - job data is any JSON
+        *,
+        client: Client | None = None,
+        queue: str = "test",
+        **fields: Any,  # noqa: ANN401 - fields of the record
+    ) -> Self:
+        """Make a job that is in no Redis, for a unit test; its data goes through JSON as ever.
+
+        Args:
+            klass: the class or function that runs it, or its dotted name.
+            data: what it is to work on; {} when not given.
+            client: what its verbs go to, as a `qless_core.testing.NullClient`; without one they
+                raise BadArgument.
+            queue: the queue it claims to be in.
+            fields: what else it claims of itself, named as in `records.JobRecord`.
+
+        Raises:
+            BadArgument: the data cannot be said in JSON, the class has no name that a worker
+                could import, or a job has no such field.
+
+        """
+        try:
+            record = JobRecord(
+                **{
+                    "jid": new_jid(),
+                    "klass": klass_name_of(klass),
+                    "data": wire.dumps({} if data is None else data),
+                    "queue": queue,
+                    "state": "running",
+                    "retries": 5,
+                    "remaining": fields.get("retries", 5),
+                    **fields,
+                }
+            )
+        except TypeError as error:
+            problem = f"a job cannot be built of that: {error}"
+            raise BadArgument(problem) from error
+        return cls(client, record, worker=record.worker)
 
     def __repr__(self) -> str:
         known = self._record
@@ -107,6 +153,16 @@ class Job:
     def klass_name(self) -> str:
         """The class that runs it, as `module.Qualname`."""
         return self._record.klass
+
+    @property
+    def klass(self) -> Any:  # noqa: ANN401 - a class, a function or a module
+        """The class or function that runs it, imported.
+
+        Raises:
+            CannotPerform: it cannot be imported here.
+
+        """
+        return find(self.klass_name)
 
     @property
     def queue_name(self) -> str:
@@ -160,7 +216,7 @@ class Job:
     @property
     def tags(self) -> list[str]:
         """Its tags."""
-        return list(self._record.tags)
+        return list(self._knowing("tags").tags)
 
     @property
     def history(self) -> list[HistoryItem]:
@@ -213,11 +269,27 @@ class Job:
         return self.expires_at - self.client.now()
 
     @property
+    def holder(self) -> str:
+        """The worker in whose name the verbs of its holder are sent: whoever popped it."""
+        return self._worker or self.client.worker_name
+
+    @property
     def is_settled(self) -> bool:
         """Whether a verb of this object gave the job out of our hands."""
         return self._is_settled
 
     # What the worker that holds it does
+
+    def perform(self) -> Any:  # noqa: ANN401 - what the job returns
+        """Run it here and now, as a worker would; what it raises comes through.
+
+        Nothing is settled: the worker that holds it completes or fails it afterwards.
+
+        Raises:
+            CannotPerform: its class cannot be imported, or has nothing that runs jobs.
+
+        """
+        return performer_of(self.klass_name, self.queue_name)(self)
 
     def heartbeat(self) -> float:
         """Renew the lock; answers its new end, epoch seconds.
@@ -229,7 +301,7 @@ class Job:
 
         """
         text = self._data.text() if self._data.is_changed else None
-        expires = self.client.commands.heartbeat(self.jid, self._me, text)
+        expires = self.client.commands.heartbeat(self.jid, self.holder, text)
         if text is not None:
             self._data.sent(text)
         self._learn(expires=expires)
@@ -258,18 +330,56 @@ class Job:
         text = self._data.text()
         state = self.client.commands.complete(
             self.jid,
-            self._me,
+            self.holder,
             self.queue_name,
             text,
             next=next_queue,
             delay_s=delay,
             depends=None if depends is None else jids_of(depends),
         )
-        self._data.sent(text)
-        queue = self.queue_name if next_queue is None else next_queue
-        self._leave(*(("dependencies",) if depends is not None else ()), queue=queue, state=state)
-        self._learn(failure=None, remaining=self.original_retries)
+        self.note_complete(text, state, next_queue, dependencies_are_known=depends is None)
         return state_of(state)
+
+    def complete_and_pop(
+        self,
+        queue: str | None = None,
+        *,
+        next_queue: str | None = None,
+        delay: float | None = None,
+        depends: Iterable[str | Job] | None = None,
+    ) -> Job | None:
+        """Finish, or go on in the next queue, and take the next job, in one round trip.
+
+        Args:
+            queue: where the next job is taken from; this one's own queue when not given.
+            next_queue: the queue that this job goes on in.
+            delay: seconds that it waits there first.
+            depends: jobs that it waits for there first.
+
+        Returns:
+            The next job, or None when there is none.
+
+        Raises:
+            LockLost: another worker has this job; nothing is taken.
+            JobNotRunning: it is not running; nothing is taken.
+            JobNotFound: it is gone; nothing is taken.
+
+        """
+        text = self._data.text()
+        state, records = self.client.commands.complete_pop(
+            self.queue_name if queue is None else queue,
+            1,
+            self.jid,
+            self.holder,
+            self.queue_name,
+            text,
+            next=next_queue,
+            delay_s=delay,
+            depends=None if depends is None else jids_of(depends),
+        )
+        self.note_complete(text, state, next_queue, dependencies_are_known=depends is None)
+        jobs = [Job(self.client, record, worker=self.holder) for record in records]
+        return jobs[0] if jobs else None
 
     def fail(self, group: str, message: str) -> None:
         """Record the job as failed.
@@ -286,7 +396,7 @@ class Job:
         """
         text = self._data.text() if self._data.is_changed else None
         group, message = wire.clean(group), wire.clean(message)
-        self.client.commands.fail(self.jid, self._me, group, message, text)
+        self.client.commands.fail(self.jid, self.holder, group, message, text)
         if text is not None:
             self._data.sent(text)
         self._leave("failure", state=State.FAILED)
@@ -308,7 +418,7 @@ class Job:
         left = self.client.commands.retry(
             self.jid,
             self.queue_name,
-            self._me,
+            self.holder,
             delay,
             None if group is None else wire.clean(group),
             None if message is None else wire.clean(message),
@@ -323,17 +433,35 @@ class Job:
     # What anybody does
 
     def move(
-        self, queue: str, *, delay: float = 0, depends: Iterable[str | Job] | None = None
+        self,
+        queue: str,
+        *,
+        delay: float = 0,
+        depends: Iterable[str | Job] | None = None,
+        priority: float | None = None,
+        tags: Iterable[str] | None = None,
+        retries: int | None = None,
     ) -> str:
         """Put the job into a queue from wherever it is; answers its jid.
 
-        Whoever runs it now loses it. Priority and tags stay, and its retries are renewed.
+        Whoever runs it now loses it, and its retries are renewed.
+
+        Args:
+            queue: where it goes.
+            delay: seconds before it may run there.
+            depends: jobs that must be complete first, in the place of those it waited for; as
+                before when none is given.
+            priority: its new priority; as before when not given.
+            tags: its new tags; as before when not given.
+            retries: its new retries; as before when not given.
 
         Raises:
             JobNotFound: it is gone.
+            BadArgument: it would wait for itself, or an argument makes no sense.
 
         """
         text = self._data.text()
+        listed = None if tags is None else texts_of("tags", tags)
         jid = self.client.commands.requeue(
             self.client.worker_name,
             queue,
@@ -341,12 +469,30 @@ class Job:
             self.klass_name,
             text,
             delay,
+            priority=priority,
+            tags=listed,
+            retries=retries,
             depends=None if depends is None else jids_of(depends),
         )
         self._data.sent(text)
-        # It waits for others where it did so before: only Redis knows.
-        self._leave("state", "dependencies", queue=queue, remaining=self.original_retries)
+        if priority is not None:
+            self._learn(priority=priority)
+        if retries is not None:
+            self._learn(retries=retries)
+        # It waits for others where it did so before, and blank tags are left out: Redis knows.
+        doubtful = ("state", "dependencies", *(() if listed is None else ("tags",)))
+        self._leave(*doubtful, queue=queue, remaining=self.original_retries)
         return jid
+
+    def requeue(self, queue: str, **options: Any) -> str:  # noqa: ANN401 - those of `move`
+        """Do `move`, under the name of other clients.
+
+        Raises:
+            JobNotFound: it is gone.
+            BadArgument: it would wait for itself, or an argument makes no sense.
+
+        """
+        return self.move(queue, **options)
 
     def cancel(self) -> None:
         """Remove the job for good.
@@ -470,12 +616,30 @@ class Job:
         """Take `data` back to what was received, or last sent."""
         self._data.forget_changes()
 
-    # Within
+    def note_complete(
+        self,
+        text: str,
+        state: str,
+        next_queue: str | None = None,
+        *,
+        dependencies_are_known: bool = True,
+    ) -> None:
+        """Note that it was completed, by a call that is not one of its own verbs.
 
-    @property
-    def _me(self) -> str:
-        """The worker in whose name the verbs of its holder are sent."""
-        return self._worker or self.client.worker_name
+        Args:
+            text: the data that was sent with it, as JSON.
+            state: the state that it is in now.
+            next_queue: the queue that it went on in.
+            dependencies_are_known: whether it waits for what it waited for before.
+
+        """
+        self._data.sent(text)
+        queue = self.queue_name if next_queue is None else next_queue
+        doubtful = () if dependencies_are_known else ("dependencies",)
+        self._leave(*doubtful, queue=queue, state=state)
+        self._learn(failure=None, remaining=self.original_retries)
+
+    # Within
 
     def _knowing(self, *names: str) -> JobRecord:
         """Give the snapshot, after a look at Redis where one of these fields is in doubt."""
@@ -537,26 +701,22 @@ def jids_of(jobs: Iterable[str | Job]) -> list[str]:
     return [job.jid if isinstance(job, Job) else job for job in jobs]
 
 
-def klass_name_of(klass: object) -> str:
-    """Name a class or function as workers will import it, `module.Qualname`; text passes.
+def new_jid() -> str:
+    """Make up a jid that nothing else has."""
+    return uuid.uuid4().hex
+
+
+def texts_of(what: str, values: Iterable[str] | None) -> list[str] | None:
+    """List texts that are given in any iterable.
 
     Raises:
-        BadArgument: no worker could import it.
+        BadArgument: one text was given where several are meant, or something that is no text.
 
     """
-    if isinstance(klass, str):
-        return _checked(klass)
-    module, name = getattr(klass, "__module__", None), getattr(klass, "__qualname__", None)
-    if not isinstance(module, str) or not isinstance(name, str):
-        _refuse(f"{klass!r} is neither a class, a function nor the name of one")
-    if "<" in name:
-        _refuse(f"{module}.{name} is made inside a function, where no worker can import it")
-    return f"{module}.{name}"
-
-
-def _checked(klass: str) -> str:
-    return klass or _refuse("the name of a class must not be empty")
-
-
-def _refuse(problem: str) -> NoReturn:
-    raise BadArgument(problem)
+    if values is None:
+        return None
+    listed = [values] if isinstance(values, str) else list(values)
+    if isinstance(values, str) or not all(isinstance(value, str) for value in listed):
+        problem = f"{what} must be a list of texts, got {values!r}"
+        raise BadArgument(problem)
+    return listed

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
+from qless_core import walk
 from qless_core.job import Job, read_jobs
 from qless_core.recurring import RecurringJob
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qless_core.client import Client
     from qless_core.job import JobPage
     from qless_core.records import JidPage
@@ -43,6 +46,19 @@ class Jobs:
     def complete(self, offset: int = 0, count: int = 25) -> list[str]:
         """List the jids of completed jobs, newest first."""
         return self._client.commands.jobs("complete", offset=offset, count=count)
+
+    def all_complete(self) -> Iterator[Job]:
+        """Walk all completed jobs, the oldest first, each once, a page at a time."""
+        return walk.listed_jobs(self._client, "complete")
+
+    def all_failed(self, group: str | None = None) -> Iterator[Job]:
+        """Walk the failed jobs of a group, or of all, the oldest of each first, each once."""
+        groups = self._client.failures.groups if group is None else [group]
+        return walk.group_jobs(self._client, groups)
+
+    def all_tagged(self, tag: str) -> Iterator[Job]:
+        """Walk all jobs that carry a tag, by the time they were tagged, each once."""
+        return walk.listed_jobs(self._client, "tag", tag)
 
     def tracked(self) -> TrackedJobs:
         """Read all tracked jobs."""

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import TYPE_CHECKING, Any, overload
 
-from qless_core import wire
+from qless_core import bulk, walk, wire
+from qless_core.commands import sendable
 from qless_core.cron import Cron
-from qless_core.errors import BadArgument
-from qless_core.job import Job, jids_of, klass_name_of
+from qless_core.errors import BadArgument, QlessError
+from qless_core.job import Job, new_jid, texts_of
+from qless_core.job_class import klass_name_of
+from qless_core.new_job import OPTIONS as NEW_JOB_OPTIONS
+from qless_core.new_job import NewJob, with_defaults
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from qless_core.client import Client
     from qless_core.records import QueueCounts
+    from qless_core.recurring import RecurringJob
     from qless_core.stats import QueueStats
+
+    #: A job as `Commands.bulk_put` takes it.
+    Row = list[str | float]
 
 
 class QueueJobs:
-    """`queue.jobs`: the jids of a queue by state."""
+    """`queue.jobs`: the jids of a queue by state, and all of its jobs, one after another."""
 
     def __init__(self, client: Client, name: str) -> None:
         self._client = client
         self._name = name
+
+    def __repr__(self) -> str:
+        return f"<QueueJobs {self._name!r}>"
 
     def running(self, offset: int = 0, count: int = 25) -> list[str]:
         """List jobs within their lock, by its end."""
@@ -45,6 +55,36 @@ class QueueJobs:
     def recurring(self, offset: int = 0, count: int = 25) -> list[str]:
         """List recurring jobs, the next to run first."""
         return self._client.commands.jobs("recurring", self._name, offset, count)
+
+    def all(self, *states: str) -> Iterator[Job | RecurringJob]:
+        """Walk all jobs of the queue, each once, while others put, take and move them.
+
+        Jobs are read as they are asked for, a page at a time. One that is there from beginning to
+        end and changes its place at most once meanwhile is met; one that comes or goes may be.
+        For `failed` the failures of all queues are read.
+
+        Args:
+            states: of those in which they are: `waiting` (and what is due), `running`, `stalled`,
+                `scheduled`, `depends`, `throttled`, `recurring`, `failed`; of all when none is
+                given. Complete jobs are in no queue: `client.jobs.all_complete()`.
+
+        Raises:
+            BadArgument: there is no such state.
+
+        """
+        return walk.queue_jobs(self._client, self._name, states)
+
+    def all_jids(self, *states: str) -> Iterator[str]:
+        """Walk the jids of all jobs of the queue, as `all` does, without reading the jobs.
+
+        Raises:
+            BadArgument: there is no such state.
+
+        """
+        return walk.queue_jids(self._client, self._name, states)
+
+    def __iter__(self) -> Iterator[Job | RecurringJob]:
+        return self.all()
 
 
 class Queue:
@@ -80,12 +120,12 @@ class Queue:
         *,
         priority: float | None = None,
         tags: Iterable[str] | None = None,
-        delay: float = 0,
+        delay: float | None = None,
         retries: int | None = None,
         jid: str | None = None,
         depends: Iterable[str | Job] | None = None,
     ) -> str:
-        """Put a job.
+        """Put a job. What is not given, its class may give (`qless_options`).
 
         Args:
             klass: the class (or function) that will run it, as an object or as its dotted name.
@@ -104,18 +144,55 @@ class Queue:
             BadArgument: an argument makes no sense, or the data cannot be said in JSON.
 
         """
+        ready = NewJob(
+            klass,
+            data,
+            priority=priority,
+            tags=tags,
+            delay=delay,
+            retries=retries,
+            jid=jid,
+            depends=depends,
+        ).ready()
         return self.client.commands.put(
             self.client.worker_name,
             self.name,
-            new_jid() if jid is None else jid,
-            klass_name_of(klass),
-            wire.dumps(data),
-            delay,
-            priority=priority,
-            tags=texts_of("tags", tags),
-            retries=retries,
-            depends=None if depends is None else jids_of(depends),
+            ready.jid,
+            ready.klass,
+            ready.data,
+            ready.delay,
+            **ready.options,
         )
+
+    def put_many(self, jobs: Iterable[NewJob | Mapping[str, Any] | tuple[Any, ...]]) -> list[str]:
+        """Put many jobs, some hundreds in one round trip, in their order.
+
+        All are checked before the first is sent: one that makes no sense refuses all. What only
+        Redis can see, a ring of dependencies, refuses those of its round trip, and a note of the
+        error says how many were put before.
+
+        Args:
+            jobs: `NewJob`s, dicts of its arguments, or tuples of class, data and, maybe, a dict
+                of options. One may depend on an earlier one.
+
+        Returns:
+            Their jids.
+
+        Raises:
+            BadArgument: a job makes no sense; the message says which, the first being job 0.
+
+        """
+        ready = _ready(jobs)
+        jids: list[str] = []
+        for chunk in bulk.batches(ready):
+            try:
+                jids += self.client.commands.bulk_put(
+                    self.client.worker_name, self.name, len(jids), chunk
+                )
+            except QlessError as error:
+                error.add_note(f"{len(jids)} of {len(ready)} jobs were put before")
+                raise
+        return jids
 
     def recur(  # noqa: PLR0913 - the options of the README, keyword-only
         self,
@@ -153,6 +230,9 @@ class Queue:
             BadArgument: an argument makes no sense, or the data cannot be said in JSON.
 
         """
+        options = _recurring_options(
+            klass, data, priority=priority, tags=tags, retries=retries, backlog=backlog
+        )
         return self.client.commands.recur(
             self.name,
             new_jid() if jid is None else jid,
@@ -160,10 +240,7 @@ class Queue:
             wire.dumps(data),
             interval,
             offset,
-            priority=priority,
-            tags=texts_of("tags", tags),
-            retries=retries,
-            backlog=backlog,
+            **options,
             keep_next_run=keep_next_run,
         )
 
@@ -215,10 +292,9 @@ class Queue:
             cron.expression,
             cron.timezone,
             runs=cron.plan(now, now),
-            priority=priority,
-            tags=texts_of("tags", tags),
-            retries=retries,
-            backlog=backlog,
+            **_recurring_options(
+                klass, data, priority=priority, tags=tags, retries=retries, backlog=backlog
+            ),
         )
 
     # Jobs out
@@ -312,25 +388,42 @@ class Queues:
         return self._client.commands.queues()
 
 
-def new_jid() -> str:
-    """Make up a jid that nothing else has."""
-    return uuid.uuid4().hex
-
-
-def texts_of(what: str, values: Iterable[str] | None) -> list[str] | None:
-    """List texts that are given in any iterable.
+def _ready(jobs: Iterable[NewJob | Mapping[str, Any] | tuple[Any, ...]]) -> list[Row]:
+    """Check all jobs of a `put_many`, and spell them.
 
     Raises:
-        BadArgument: one text was given where several are meant, or something that is no text.
+        BadArgument: a job makes no sense, or depends on a later one.
 
     """
-    if values is None:
-        return None
-    listed = [values] if isinstance(values, str) else list(values)
-    if isinstance(values, str) or not all(isinstance(value, str) for value in listed):
-        problem = f"{what} must be a list of texts, got {values!r}"
-        raise BadArgument(problem)
-    return listed
+    rows: list[Row] = []
+    places: dict[str, int] = {}
+    wanted: list[tuple[int, str]] = []
+    for number, job in enumerate(jobs):
+        try:
+            ready = NewJob.of(job).ready()
+            rows.append([sendable("put", part) for part in ready.row()])
+        except BadArgument as error:
+            problem = f"job {number}: {error}"
+            raise BadArgument(problem) from error
+        places.setdefault(ready.jid, number)
+        wanted += [(number, jid) for jid in ready.options["depends"] or ()]
+    for number, jid in wanted:
+        if places.get(jid, -1) > number:
+            problem = f"job {number}: it depends on {jid!r}, which comes later: job {places[jid]}"
+            raise BadArgument(problem)
+    return rows
+
+
+def _recurring_options(klass: object, data: Any, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - job data; options
+    """Give the options of a recurring job: what is not given, its class may give.
+
+    Raises:
+        BadArgument: one makes no sense.
+
+    """
+    known = dict.fromkeys([*NEW_JOB_OPTIONS, *given])
+    options = with_defaults(klass, data, given, known=known)
+    return {**options, "tags": texts_of("tags", options["tags"])}
 
 
 def _one_or_all(jobs: list[Job], count: int | None) -> Job | list[Job] | None:

@@ -7,17 +7,12 @@ In a `conftest.py`, `pytest_plugins = ["qless_core.testing"]` gives the fixtures
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from qless_core import wire
 from qless_core.client import Client
 from qless_core.clock import Clock
 from qless_core.embedded import EmbeddedServer
-from qless_core.job import Job, klass_name_of
-from qless_core.queue import new_jid
-from qless_core.records import JobRecord
-from qless_core.worker.performing import performer_of
+from qless_core.job import Job
 from qless_core.worker.serial import SerialWorker
 
 try:
@@ -75,7 +70,7 @@ class FrozenClock(Clock):
 
 
 def make_job(klass: object, data: Any = None, *, queue: str = "test", **fields: Any) -> Job:  # noqa: ANN401 - any JSON; fields of JobRecord
-    """Make a job without Redis, its data put through JSON as in production.
+    """Do `Job.build`.
 
     Args:
         klass: the class or function that runs it, or its dotted name.
@@ -84,21 +79,12 @@ def make_job(klass: object, data: Any = None, *, queue: str = "test", **fields: 
         fields: what else it claims of itself, named as in `records.JobRecord`.
 
     """
-    record = JobRecord(
-        jid=new_jid(),
-        klass=klass_name_of(klass),
-        data=wire.dumps({} if data is None else data),
-        queue=queue,
-        state="running",
-        retries=5,
-        remaining=5,
-    )
-    return Job(None, replace(record, **fields))
+    return Job.build(klass, data, queue=queue, **fields)
 
 
 def perform(job: Job) -> Any:  # noqa: ANN401 - what the job returns
     """Run a job as a worker would, but let what it raises through and settle nothing."""
-    return performer_of(job.klass_name, job.queue_name)(job)
+    return job.perform()
 
 
 def perform_all(client: Client, *queues: str) -> list[Job]:
