@@ -6,6 +6,7 @@ hands the sentence to `from_refusal`, which reads the fields back out of it.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, ClassVar, Self
 
@@ -254,6 +255,32 @@ class NotWaitingOnDependencies(JobError):  # noqa: N818 - as above
         """Build the error from the script's sentence (without its code)."""
         found = cls._state.search(sentence)
         return cls(cls._jid_in(sentence), found[1] if found else "", sentence=sentence)
+
+
+class MissingDependencies(JobError):  # noqa: N818 - as above
+    """Raised when a job is to wait for jobs that do not exist, and `strict` was asked for."""
+
+    code = "NO_DEPENDENCY"
+    _jid = re.compile(r"Job (.+?) cannot depend on", re.DOTALL)
+    _list: ClassVar[re.Pattern[str]] = re.compile(r"exist: *(\[.*\])\s*$", re.DOTALL)
+
+    def __init__(self, jid: str, missing: tuple[str, ...], sentence: str = "") -> None:
+        #: The jids that no job has; empty when the sentence was too long to name them.
+        self.missing = missing
+        named = ", ".join(missing)
+        super().__init__(
+            jid, sentence or f"Job {jid} cannot depend on jobs that do not exist: {named}"
+        )
+
+    @classmethod
+    def from_refusal(cls, sentence: str) -> Self:
+        """Build the error from the script's sentence (without its code)."""
+        found = cls._list.search(sentence)
+        try:
+            missing = tuple(map(str, json.loads(found[1]))) if found else ()
+        except ValueError:
+            missing = ()
+        return cls(cls._jid_in(sentence), missing, sentence=sentence)
 
 
 class MalformedData(JobError):  # noqa: N818 - as above
