@@ -12,6 +12,21 @@ function Dependencies.effective(jids)
   return waited
 end
 
+-- Dependencies.refuse_missing(jid, jids): for callers who take a job that is not there for a slip of the
+-- pen, where it would be skipped otherwise. A complete one is there.
+function Dependencies.refuse_missing(jid, jids)
+  local missing = {}
+  for _, other in ipairs(jids) do
+    if call('hexists', Key.job(other), 'jid') == 0 then
+      missing[#missing + 1] = other
+    end
+  end
+  if #missing > 0 then
+    Check.refuse('NO_DEPENDENCY', 'Job ' .. jid .. ' cannot depend on jobs that do not exist: '
+      .. Json.list(missing), 1)
+  end
+end
+
 -- Dependencies.waiting_for(jid, but, most) -> of the jobs that wait for this one, at most so many: those
 -- that exist and wait for it still, without those that the set `but` has.
 function Dependencies.waiting_for(jid, but, most)
@@ -163,12 +178,16 @@ local function refuse_state(jid, state)
     .. (state or 'missing'), 1)
 end
 
--- depends jid on jid... : from waiting and scheduled, too; a delay is remembered.
-local function switch_on(now, jid, jids)
+-- depends jid on jid... : from waiting and scheduled, too; a delay is remembered. `strict` is `on` for
+-- jobs that must exist.
+local function switch_on(now, jid, jids, strict)
   local known = call('hmget', Key.job(jid), 'state', 'queue', 'scheduled')
   local state, queue = known[1], known[2]
   if state ~= 'depends' and state ~= 'waiting' and state ~= 'scheduled' then
     refuse_state(jid, state)
+  end
+  if strict then
+    Dependencies.refuse_missing(jid, jids)
   end
   Dependencies.refuse_ring(jid, jids)
   local waited = Dependencies.effective(jids)
@@ -212,19 +231,21 @@ local function switch_off(now, jid, jids)
   end
 end
 
--- depends jid on jid... | jid off jid... | jid off all -> 1.
--- Refuses: NOT_DEPENDS; BAD_ARGUMENT for a ring.
+-- depends jid on jid... | jid strict jid... | jid off jid... | jid off all -> 1.
+-- `on` skips jobs that do not exist or are complete; `strict`, a word of ours, refuses those that do not
+-- exist.
+-- Refuses: NOT_DEPENDS; NO_DEPENDENCY; BAD_ARGUMENT for a ring.
 Commands['depends'] = function(now, arg)
   local jid = Check.name(arg[1], 'jid')
   local switch = arg[2] or ''
-  if switch ~= 'on' and switch ~= 'off' then
-    Check.must('switch', 'on or off', switch)
+  if switch ~= 'on' and switch ~= 'off' and switch ~= 'strict' then
+    Check.must('switch', 'on, strict or off', switch)
   end
   local jids = Check.names(arg, 3, 'jid')
-  if switch == 'on' then
-    switch_on(now, jid, jids)
-  else
+  if switch == 'off' then
     switch_off(now, jid, jids)
+  else
+    switch_on(now, jid, jids, switch == 'strict')
   end
   return 1
 end
