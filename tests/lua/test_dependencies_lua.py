@@ -229,3 +229,60 @@ def test_b50_many_ways_into_a_ring_are_walked_once(lua, redis):
     lua("depends", 2, "j", "on", *(f"c-{number}" for number in range(3_000)))
 
     assert redis.info("commandstats")["cmdstat_smembers"]["calls"] < 4_000
+
+
+def test_b50_strict_refuses_jobs_that_do_not_exist_by_name(two):
+    two.put(2, "j")
+    two.pop(3, queue="other", count=2)
+    two("complete", 4, "a", "w", "other", "{}")
+
+    with two.refused("NO_DEPENDENCY", 'Job j cannot depend on jobs that do not exist: ["x","y"]'):
+        two("depends", 5, "j", "strict", "x", "b", "a", "y")
+
+    assert two("depends", 6, "j", "strict", "a", "b") == 1
+    assert two.job("j")["dependencies"] == ["b"]
+
+
+@pytest.mark.parametrize("command", ["put", "requeue"])
+def test_b50_a_ring_by_way_of_another_put_is_refused(two, command):
+    two.put(2, "j", "depends", '["a"]')
+
+    with two.refused("BAD_ARGUMENT", "a -> j -> a"):
+        two(command, 3, "w", "p", "a", "K", "{}", 0, "depends", '["j"]')
+
+
+def test_b49_both_ends_of_a_dependency_can_be_cancelled_together(lua, redis):
+    lua.put(1, "a")
+    lua.put(2, "b", "depends", '["a"]')
+    lua.pop(3)
+    lua("fail", 4, "a", "w", "g", "m")
+
+    assert lua("cancel", 5, "a", "b") == ["a", "b"]
+
+    assert lua.popped(6, 9) == []
+    assert redis.keys("ql:j:*") == []
+
+
+def test_b49_a_parent_that_expired_from_the_history_had_let_its_dependent_run(lua, redis):
+    lua.put(1, "a")
+    lua.put(2, "b", "depends", '["a"]')
+    lua.put(2, "later", queue="other")
+    lua.pop(3)
+    lua("config.set", 3, "jobs-history", 10)
+    lua("complete", 4, "a", "w", "q", "{}")
+    lua.pop(99, queue="other")
+    lua("complete", 100, "later", "w", "other", "{}")
+
+    assert redis.exists("ql:j:a") == 0
+    assert lua.popped(101) == ["b"]
+
+
+def test_b49_a_job_whose_parent_is_gone_stays_blocked_until_somebody_says_so(lua, redis):
+    lua.put(1, "a")
+    lua.put(2, "b", "depends", '["a"]')
+    redis.delete("ql:j:a")
+
+    assert lua.popped(3, 9) == []
+    assert lua.job("b")["dependencies"] == ["a"]
+    lua("depends", 4, "b", "off", "all")
+    assert lua.popped(5) == ["b"]
