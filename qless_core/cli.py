@@ -10,6 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from qless_core import bulk, wire
+from qless_core.archive import SETTLE_S
+from qless_core.audit import HOWS, KINDS, telling
+from qless_core.audit.repairs import Mending, planned
 from qless_core.client import Client
 from qless_core.command_line import Parser
 from qless_core.connection import DEFAULT_URL
@@ -209,8 +212,29 @@ def _config_unset(client: Client, arguments: argparse.Namespace) -> None:
     del client.config[arguments.option]
 
 
+def _audit(client: Client, arguments: argparse.Namespace) -> int:
+    mending = Mending(client.commands, planned(arguments.repair))
+    voice = telling.Json() if arguments.json else telling.Words()
+    for line in telling.told(mending, voice, each=arguments.each, does=arguments.yes):
+        _say(line)
+    return 0 if mending.last.is_clean else REFUSED
+
+
 def _lua(arguments: argparse.Namespace) -> None:
     sys.stdout.write(Script(arguments.namespace).source)
+
+
+def _archive(client: Client, arguments: argparse.Namespace) -> int:
+    try:
+        done = client.archive(arguments.to, name=arguments.name, settle=arguments.settle)
+    except OSError as error:
+        _complain(f"{arguments.to} cannot be written: {error}")
+        return REFUSED
+    _say(f"{done.jobs} jobs")
+    if done.gone or done.has_gap:
+        _complain("completed jobs were forgotten before they were archived: run it more often")
+        return REFUSED
+    return 0
 
 
 # What they share
@@ -322,7 +346,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--namespace", default="ql:", help="what keys begin with (%(default)s)")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_add_put, _add_work, _add_looks, _add_mends, _add_config):
+    for add in (_add_put, _add_work, _add_looks, _add_mends, _add_audit, _add_archive, _add_config):
         add(commands)
     lua = _command(commands, "lua", _lua, "print the script, for clients in other languages")
     lua.add_argument("--namespace", default=argparse.SUPPRESS, help="what keys begin with")
@@ -405,6 +429,40 @@ def _add_mends(commands: Any) -> None:  # noqa: ANN401 - as above
     parser.add_argument("--queue", default="", help="into which queue (each job's own)")
     parser = _command(commands, "cancel", _cancel, "remove jobs for good, all or none")
     parser.add_argument("jid", nargs="+")
+
+
+def _add_audit(commands: Any) -> None:  # noqa: ANN401 - as above
+    parser = _command(
+        commands, "audit", _audit, "look over the whole database for what does not fit together"
+    )
+    parser.add_argument(
+        "--repair",
+        action="append",
+        default=[],
+        metavar="KIND[=HOW]",
+        help=f"repair a kind of fault, or all; repeatable. HOW is {', '.join(HOWS)}, as far as "
+        "the kind has it",
+    )
+    parser.add_argument("--yes", action="store_true", help="do it; else it is only said what for")
+    parser.add_argument("--each", action="store_true", help="say every finding, as it is found")
+    parser.add_argument("--json", action="store_true", help="for programs: JSON, a line for each")
+    parser.epilog = "kinds: " + ", ".join(kind.id for kind in KINDS)
+
+
+def _add_archive(commands: Any) -> None:  # noqa: ANN401 - as above
+    parser = _command(
+        commands, "archive", _archive, "append jobs that completed since the last run to a file"
+    )
+    parser.add_argument(
+        "--to", required=True, metavar="FILE", help="lines of JSON; may have %%Y, %%m, %%d"
+    )
+    parser.add_argument("--name", default="default", help="of the archiver (%(default)s)")
+    parser.add_argument(
+        "--settle",
+        type=float,
+        default=SETTLE_S,
+        help="seconds to leave a job alone after it completed (%(default)s)",
+    )
 
 
 def _add_config(commands: Any) -> None:  # noqa: ANN401 - as above

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import redis as redis_py
 from redis.exceptions import RedisError
 
+from qless_core.archive import SETTLE_S, JsonLines, archive
 from qless_core.audit import AuditReport
 from qless_core.bulk import Bulk
 from qless_core.clock import SERVER, Clock
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from redis.cluster import RedisCluster
+
+    from qless_core.archive import Archived, Writer
 
 #: Assembling the script takes milliseconds; all clients of a namespace share one.
 _script = functools.cache(Script)
@@ -200,6 +203,32 @@ class Client:
 
         """
         return self.commands.cancel(*jids)
+
+    def archive(
+        self,
+        to: str | os.PathLike[str] | Writer,
+        *,
+        name: str = "default",
+        settle: float = SETTLE_S,
+    ) -> Archived:
+        """Write the jobs that completed since the last run away, each once, before they expire.
+
+        Args:
+            to: a file to append lines of JSON to, its name maybe with codes of `strftime` for the
+                time of completion; or what is called with lists of `archive.ArchivedJob`.
+            name: what the archiver is called: each name has its own place in the completed jobs.
+            settle: seconds that a job is left alone after it completed.
+
+        Returns:
+            How many were written, and whether any may have been missed.
+
+        Raises:
+            ArchiveMoved: another archiver of this name is at work.
+            OSError: the file cannot be written.
+
+        """
+        write = to if callable(to) else JsonLines(to)
+        return archive(self, write, name=name, settle=settle)
 
     def close(self) -> None:
         """Close the connections that are not in use; the next call opens new ones."""
