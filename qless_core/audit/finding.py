@@ -103,6 +103,14 @@ class Finding:
 
         """
         how = checked(self.kind, how)
+        outcome = self._repair(how)
+        if not outcome.done or not self.kind.is_gradual:
+            return outcome
+        while (more := self._repair(how)).done:
+            outcome = more
+        return outcome
+
+    def _repair(self, how: str) -> Outcome:
         return self._commands.audit_repair(self.kind.id, how, self.subject)[0]
 
 

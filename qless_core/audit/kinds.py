@@ -24,6 +24,7 @@ class Kind:
         repairs: what can be done: `clean`, `requeue`, `fail`, `delete`.
         default: which of these `repair all` does; "" where that is for somebody to decide.
         is_fault: whether it is one; else it is only worth knowing.
+        is_gradual: whether one repair may leave a rest for the next.
 
     """
 
@@ -32,6 +33,7 @@ class Kind:
     repairs: tuple[str, ...] = ("clean",)
     default: str = "clean"
     is_fault: bool = True
+    is_gradual: bool = False
 
 
 KINDS: Final = (
@@ -113,7 +115,7 @@ KINDS: Final = (
     Kind("group-empty", "A failure group is listed, but has no jobs."),
     Kind("queue-not-listed", "A queue has jobs, but is not among the queues."),
     Kind("old-worker", "A worker was not seen for longer than max-worker-age."),
-    Kind("old-completed", "Completed jobs are kept longer than the options say."),
+    Kind("old-completed", "Completed jobs are kept longer than the options say.", is_gradual=True),
     Kind("old-statistics", "Statistics are older than stats-history."),
     Kind(
         "waits-for-failed",
