@@ -116,6 +116,32 @@ class Keys:
         """Sorted set: the cron jobs of a queue by next run."""
         return f"{self.namespace}q:{queue}-cron"
 
+    def throttled(self, queue: str) -> str:
+        """Sorted set: jobs that a throttle keeps back, the next in line first."""
+        return f"{self.namespace}q:{queue}-throttled"
+
+    def awaited(self, queue: str) -> str:
+        """Sorted set: throttles that jobs of a queue wait for, by when last looked at (ours)."""
+        return f"{self.namespace}q:{queue}-awaited"
+
+    # Throttles
+
+    def queue_throttle(self, queue: str) -> str:
+        """Name a queue's own throttle: no key, but the beginning of its keys."""
+        return f"{self.namespace}q:{queue}"
+
+    def throttle(self, id: str) -> str:  # noqa: A002 - the field's name in the hash
+        """Hash: a throttle, its id and its maximum."""
+        return f"{self.namespace}th:{id}"
+
+    def throttle_locks(self, id: str) -> str:  # noqa: A002 - as above
+        """Sorted set: jids that run under a throttle, each with score 1."""
+        return f"{self.namespace}th:{id}-locks"
+
+    def throttle_pending(self, id: str) -> str:  # noqa: A002 - as above
+        """Sorted set: jids that a throttle keeps back, the next in line first."""
+        return f"{self.namespace}th:{id}-pending"
+
     # Workers
 
     @property

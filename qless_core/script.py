@@ -40,6 +40,7 @@ PARTS: Final = (
     "worker",
     "recurring",
     "cron",
+    "throttle",
     "bulk",
     "walk",
     "archive",

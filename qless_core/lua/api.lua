@@ -16,6 +16,9 @@ local FILES = [[
   bulk.put=bulk bulk.complete=bulk complete.pop=bulk
   jobs.walk=walk? archive.next=archive? archive.done=archive
   audit.scan=audit? audit.walk=audit? audit.look=audit? audit.repair=repair
+  throttle.set=throttle throttle.get=throttle? throttle.locks=throttle? throttle.pending=throttle?
+  throttle.ttl=throttle? throttle.release=throttle throttle.delete=throttle
+  queue.throttle.get=throttle? queue.throttle.set=throttle
 ]]
 
 setmetatable(Commands, {

@@ -66,6 +66,42 @@ function Key.recur(queue)
   return NAMESPACE .. 'q:' .. queue .. '-recur'
 end
 
+-- zset: jobs that a throttle keeps back, the next in line first
+function Key.throttled(queue)
+  return NAMESPACE .. 'q:' .. queue .. '-throttled'
+end
+
+-- zset: throttles that jobs of a queue wait for, by when a pop last looked at them
+function Key.awaited(queue)
+  return NAMESPACE .. 'q:' .. queue .. '-awaited'
+end
+
+-- what a queue's own throttle is called: no key, but the beginning of its keys
+function Key.queue_throttle(queue)
+  return NAMESPACE .. 'q:' .. queue
+end
+
+-- the queue whose own throttle is called so, or nil
+function Key.queue_of(id)
+  local prefix = NAMESPACE .. 'q:'
+  return #id > #prefix and string.sub(id, 1, #prefix) == prefix and string.sub(id, #prefix + 1) or nil
+end
+
+-- hash: a throttle, its id and its maximum
+function Key.throttle(id)
+  return NAMESPACE .. 'th:' .. id
+end
+
+-- zset: jids that run under a throttle, each with score 1
+function Key.throttle_locks(id)
+  return NAMESPACE .. 'th:' .. id .. '-locks'
+end
+
+-- zset: jids that a throttle keeps back, the next in line first
+function Key.throttle_pending(id)
+  return NAMESPACE .. 'th:' .. id .. '-pending'
+end
+
 -- hash: the fields of a job that recurs by cron expression
 function Key.cron_job(jid)
   return NAMESPACE .. 'cron:' .. jid
