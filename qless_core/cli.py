@@ -220,14 +220,6 @@ def _audit(client: Client, arguments: argparse.Namespace) -> int:
     return 0 if mending.last.is_clean else REFUSED
 
 
-def _audit(client: Client, arguments: argparse.Namespace) -> int:
-    mending = Mending(client.commands, planned(arguments.repair))
-    voice = telling.Json() if arguments.json else telling.Words()
-    for line in telling.told(mending, voice, each=arguments.each, does=arguments.yes):
-        _say(line)
-    return 0 if mending.last.is_clean else REFUSED
-
-
 def _lua(arguments: argparse.Namespace) -> None:
     sys.stdout.write(Script(arguments.namespace).source)
 
@@ -471,24 +463,6 @@ def _add_archive(commands: Any) -> None:  # noqa: ANN401 - as above
         default=SETTLE_S,
         help="seconds to leave a job alone after it completed (%(default)s)",
     )
-
-
-def _add_audit(commands: Any) -> None:  # noqa: ANN401 - as above
-    parser = _command(
-        commands, "audit", _audit, "look over the whole database for what does not fit together"
-    )
-    parser.add_argument(
-        "--repair",
-        action="append",
-        default=[],
-        metavar="KIND[=HOW]",
-        help=f"repair a kind of fault, or all; repeatable. HOW is {', '.join(HOWS)}, as far as "
-        "the kind has it",
-    )
-    parser.add_argument("--yes", action="store_true", help="do it; else it is only said what for")
-    parser.add_argument("--each", action="store_true", help="say every finding, as it is found")
-    parser.add_argument("--json", action="store_true", help="for programs: JSON, a line for each")
-    parser.epilog = "kinds: " + ", ".join(kind.id for kind in KINDS)
 
 
 def _add_config(commands: Any) -> None:  # noqa: ANN401 - as above
