@@ -222,10 +222,12 @@ function Check.jids(value, name)
   return jids
 end
 
--- Check.object(value, name) -> the text of a JSON object, without blanks around it.
+-- Check.object(value, name) -> the text of a JSON object, without blanks around it. It becomes a part of
+-- replies, so it must be what everybody reads, and what the original script can write.
 function Check.object(value, name)
   local text = value and string.match(value, '^%s*({.*})%s*$')
-  if not text or not Json.read(text) then
+  local ok, object = Json.read(text)
+  if not ok or not Json.is_strict(text) or not pcall(encode, object) then
     must(name, 'a JSON object', value)
   end
   return text

@@ -72,7 +72,7 @@ end
 
 -- The text of a JSON string at the head of `text`, and the rest.
 local function head_string(text)
-  local plain, rest = string.match(text, '^("[^"\\]*")(.*)$')
+  local plain, rest = string.match(text, '^("[^"\\%c]*")(.*)$')
   if plain then
     return plain, rest
   end
@@ -86,16 +86,24 @@ local function head_string(text)
       return nil
     end
     if string.byte(text, stop) == 34 then
-      return string.sub(text, 1, stop), string.sub(text, stop + 1)
+      local head = string.sub(text, 1, stop)
+      if string.find(head, '%c') or not Json.read('[' .. head .. ']') then
+        return nil
+      end
+      return head, string.sub(text, stop + 1)
     end
     at = stop + 2
   end
 end
 
+local function is_object(text)
+  return Json.read(text) and Json.is_strict(text)
+end
+
 -- One stored item as JSON of the reply: its object plus `what` and `when`, in whole seconds. The
 -- object's text is kept as it is; only what no writer of the field writes is read and written anew.
 local function render(item)
-  local when, rest = string.match(item, '^%[(%-?%d+)[%d.]*,(.*)%]$')
+  local when, rest = string.match(item, '^%[([1-9]%d*)[%d.]*,(.*)%]$')
   local what, tail = head_string(rest or '')
   if what then
     local ending = '"what":' .. what .. ',"when":' .. when .. '}'
@@ -104,7 +112,7 @@ local function render(item)
     end
     -- One plain text, as put, popped and failed have it, needs no parser to be sure of.
     if string.match(tail, '^,{"[%w-]+":"[^"\\%c]*"}$')
-      or (string.match(tail, '^,{.*}$') and pcall(cjson.decode, string.sub(tail, 2))) then
+      or (string.match(tail, '^,{.*}$') and is_object(string.sub(tail, 2))) then
       return string.sub(tail, 2, -2) .. ',' .. ending
     end
   end

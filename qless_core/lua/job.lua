@@ -59,16 +59,20 @@ local function tag_list(text)
   return Json.list(Tags.stored(text))
 end
 
--- A stored JSON object for the reply, as it is when it is one.
+-- A stored JSON object for the reply, as it is when it is one; as cjson writes it when only cjson could
+-- read it.
 local function failure_object(text)
   if not text or text == '' or text == '{}' then
     return '{}'
   end
   local ok, value = Json.read(text)
-  if ok and type(value) == 'table' and string.match(text, '^%s*{') then
+  if not ok or type(value) ~= 'table' or not string.match(text, '^%s*{') then
+    return '{}'
+  elseif Json.is_strict(text) then
     return text
   end
-  return '{}'
+  local can, written = pcall(encode, value)
+  return can and written or '{}'
 end
 
 -- Job.json(fields, links) -> the job as JSON. `links` has history (items), tracked (boolean),

@@ -36,6 +36,28 @@ function Json.read(text)
   return pcall(cjson.decode, text)
 end
 
+-- Whether a word outside of strings is one of JSON.
+local function is_word(word)
+  if word == 'true' or word == 'false' or word == 'null' then
+    return true
+  end
+  local rest = string.match(word, '^%-?0(.*)$') or string.match(word, '^%-?[1-9]%d*(.*)$')
+  rest = rest and (string.match(rest, '^%.%d+(.*)$') or rest)
+  return rest == '' or (rest and string.find(rest, '^[eE][+-]?%d+$')) ~= nil
+end
+
+-- Json.is_strict(text) -> whether what cjson reads is JSON for every other reader, too: cjson takes nan,
+-- inf, 0x1, +1 and 01 for numbers, and control characters for text. What is not must be in no reply.
+function Json.is_strict(text)
+  local bare = string.gsub(string.gsub(text, '\\.', ''), '"[^"%c]*"', '')
+  for word in string.gmatch(bare, '[^%s%[%]{}:,]+') do
+    if not is_word(word) then
+      return false
+    end
+  end
+  return true
+end
+
 -- Json.object(text) -> a table, {} for whatever is not a JSON object or list.
 function Json.object(text)
   local ok, value = Json.read(text)
