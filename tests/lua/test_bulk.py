@@ -391,3 +391,172 @@ def test_the_states_of_a_group_name_what_has_gone(lua):
     assert lua.json("bulk.states", 20, "g", 0, 1) == {"running": 1}
     assert lua.json("bulk.states", 20, "none", 0, 100) == {}
     assert lua.stored() == before
+
+
+# Putting many
+
+
+def put_many(lua, now, *rows, first=0, queue="q"):
+    """Put jobs, each a jid and options."""
+    flat = [part for jid, *options in rows for part in (jid, "K", "{}", 0, len(options), *options)]
+    return lua("bulk.put", now, "w", queue, first, *flat)
+
+
+def test_many_jobs_are_put_in_their_order(lua):
+    assert put_many(lua, 1, ["a"], ["b", "priority", 5], ["c", "tags", '["t"]']) == [*"abc"]
+
+    assert lua.job("c")["tags"] == ["t"]
+    assert lua.popped(2, 5) == ["b", "c", "a"]
+
+
+def test_many_jobs_are_put_as_one_after_another_would_be(lua, redis):
+    rows = (
+        ["a"],
+        ["b", "priority", 5, "retries", 2],
+        ["c", "depends", '["a"]'],
+        ["a", "tags", '["t"]'],
+    )
+    with lua.hearing() as heard:
+        put_many(lua, 1, *rows)
+    stored = lua.stored()
+    redis.flushdb()
+
+    with lua.hearing() as heard_singly:
+        for jid, *options in rows:
+            lua.put(1, jid, *options)
+
+    assert lua.stored() == stored
+    assert heard == heard_singly
+
+
+def test_one_bad_job_refuses_all_and_is_named_by_its_number(lua):
+    with lua.refused("BAD_ARGUMENT", 'job 101: argument "retries" must be a whole number'):
+        put_many(lua, 1, ["a"], ["b", "retries", "1.5"], ["c"], first=100)
+
+
+def test_a_ring_that_the_jobs_of_a_call_would_close_is_refused(lua):
+    lua.put(1, "x")
+    lua.put(1, "y", "depends", '["x"]')
+
+    with lua.refused("BAD_ARGUMENT", "job 1: Job x would wait for itself"):
+        put_many(lua, 2, ["z", "depends", '["y"]'], ["x", "depends", '["z"]'])
+    with lua.refused("BAD_ARGUMENT", "job 0: Job x cannot depend on y"):
+        put_many(lua, 2, ["x", "depends", '["y"]'])
+
+
+# Finishing many
+
+
+def complete_many(lua, now, *rows, worker="w", to="", delay=0):
+    flat = [part for jid, queue in rows for part in (jid, queue, '{"n":1}')]
+    return lua.json("bulk.complete", now, worker, to, delay, *flat)
+
+
+def test_many_jobs_are_finished_as_one_after_another_would_be(lua, redis):
+    def prepare():
+        redis.flushdb()
+        for jid in "abc":
+            lua.put(1, jid)
+        lua.put(1, "d", "depends", '["a","b"]')
+        lua("track", 1, "track", "a")
+        lua.pop(2, 3)
+
+    prepare()
+    with lua.hearing() as heard:
+        report = complete_many(lua, 5, *[(jid, "q") for jid in "abc"])
+    stored = lua.stored()
+    prepare()
+    with lua.hearing() as heard_singly:
+        for jid in "abc":
+            lua("complete", 5, jid, "w", "q", '{"n":1}')
+
+    assert report == {"done": [*"abc"], "left": {}, "emptied": []}
+    assert lua.stored() == stored
+    assert heard == heard_singly
+
+
+def test_what_cannot_be_finished_is_left_and_stops_no_other(lua, redis):
+    for jid in ("ok", "bad", "elsewhere"):
+        lua.put(1, jid)
+    assert len(lua.popped(2, 3)) == 3
+    lua.put(3, "lost")
+    assert lua.popped(3, worker="other") == ["lost"]
+    lua.put(3, "waits")
+    redis.delete("ql:j:bad-history")
+    redis.set("ql:j:bad-history", "x")
+
+    report = complete_many(
+        lua,
+        5,
+        *[(jid, "q") for jid in ("gone", "waits", "lost", "bad", "ok")],
+        ("elsewhere", "q2"),
+    )
+
+    assert report["done"] == ["ok"]
+    assert report["left"] == {
+        "gone": "gone",
+        "waits": "waiting",
+        "lost": "worker",
+        "bad": "unreadable",
+        "elsewhere": "queue",
+    }
+    assert lua.job("elsewhere")["state"] == "running"
+
+
+def test_many_jobs_go_on_in_the_next_queue(lua):
+    lua.put(1, "a")
+    lua.put(1, "b")
+    lua.pop(2, 2)
+
+    complete_many(lua, 5, ("a", "q"), to="next")
+    complete_many(lua, 5, ("b", "q"), to="next", delay=10)
+
+    assert (lua.job("a")["state"], lua.job("b")["state"]) == ("waiting", "scheduled")
+    assert lua.job("a")["queue"] == "next"
+
+
+# Finishing one and taking the next
+
+
+def test_a_job_is_finished_and_the_next_one_taken_in_one_call(lua, redis):
+    def prepare():
+        redis.flushdb()
+        lua.put(1, "a")
+        lua.put(1, "b", "depends", '["a"]')
+        lua.pop(2)
+
+    prepare()
+    with lua.hearing() as heard:
+        reply = lua.json("complete.pop", 5, "q", 1, "a", "w", "q", "{}")
+    stored = lua.stored()
+    prepare()
+    with lua.hearing() as heard_singly:
+        lua("complete", 5, "a", "w", "q", "{}")
+        lua.pop(5)
+
+    assert (reply["state"], [job["jid"] for job in reply["jobs"]]) == ("complete", ["b"])
+    assert lua.stored() == stored
+    assert heard == heard_singly
+
+
+def test_nothing_is_taken_where_the_job_cannot_be_finished(lua):
+    lua.put(1, "a", "priority", 1)
+    lua.put(1, "b")
+    lua.pop(2)
+
+    with lua.refused("LOCK_LOST", "another worker"):
+        lua("complete.pop", 5, "q", 1, "a", "other", "q", "{}")
+    with lua.refused("BAD_ARGUMENT", "next"):
+        lua("complete.pop", 5, "q", 1, "a", "w", "q", "{}", "delay", 5)
+
+
+def test_a_job_may_be_finished_where_nothing_can_be_taken(lua, redis):
+    lua.put(1, "a")
+    lua.pop(2)
+    redis.delete("ql:q:other-work")
+    redis.set("ql:q:other-work", "x")
+
+    assert lua.json("complete.pop", 5, "other", 1, "a", "w", "q", "{}") == {
+        "state": "complete",
+        "jobs": [],
+    }
