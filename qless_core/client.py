@@ -26,9 +26,11 @@ from qless_core.masking import masked
 from qless_core.queue import Queues
 from qless_core.runner import Runner
 from qless_core.script import Script
+from qless_core.server_errors import errors_of_server
 from qless_core.stats import Stats
 from qless_core.subscription import Events
 from qless_core.tags import Tags
+from qless_core.throttles import Throttles
 from qless_core.worker_registry import Workers
 
 __all__ = ["Client", "masked"]
@@ -122,6 +124,11 @@ class Client:
         return Workers(self)
 
     @property
+    def throttles(self) -> Throttles:
+        """The limits of how many jobs run at once: `client.throttles["mail-api"]`."""
+        return Throttles(self)
+
+    @property
     def tags(self) -> Tags:
         """The tags in use: `client.tags()`, `client.tags.jids(tag)`."""
         return Tags(self)
@@ -163,8 +170,8 @@ class Client:
         try:
             seconds, microseconds = self.redis.time()
         except (RedisError, OSError) as error:
-            problem = f"Redis at {self.safe_url} does not tell the time: {error}"
-            raise RedisUnavailable(problem) from error
+            found = errors_of_server(error, self.namespace)
+            raise found or RedisUnavailable(str(error)) from error
         return float(seconds) + float(microseconds) / 1e6
 
     def audit(self) -> AuditReport:

@@ -123,8 +123,12 @@ class Guided:
         super().__init__(**settings)
 
     def connect(self) -> None:
-        """Connect unless that is done, and nothing has happened that makes it wrong."""
-        if self._generation != self._guide.generation:
+        """Connect unless that is done, and nothing has happened that makes it wrong.
+
+        A subscription keeps its connection: it would not notice what it misses.
+        """
+        kept: object = self._connect_callbacks  # type: ignore[attr-defined]  # of redis-py's class
+        if self._generation != self._guide.generation and not kept:
             self.disconnect()  # type: ignore[attr-defined]  # of redis-py's class
         super().connect()  # type: ignore[misc]  # of redis-py's class
 
@@ -164,13 +168,12 @@ class Guided:
             raise exceptions.ConnectionError(problem)
 
     def read_response(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as redis-py has it
-        """Read an answer; one that says that this is the wrong server ends the connection."""
+        """Read an answer; after one that says that this is the wrong server, connect anew."""
         try:
             return super().read_response(*args, **options)  # type: ignore[misc]  # of redis-py's class
         except (exceptions.ReadOnlyError, exceptions.MovedError):
-            # Both come instead of running anything.
+            # More answers may be on their way here, so that only the next use connects anew.
             self._guide.astray()
-            self.disconnect()  # type: ignore[attr-defined]  # of redis-py's class
             raise
 
 

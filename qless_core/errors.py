@@ -66,7 +66,7 @@ class RedisReadOnly(RedisUnavailable):
 
 
 class PrimaryMoved(RedisUnavailable):
-    """Raised while nobody, or another server, is the primary: a failover or a move is under way."""
+    """Raised when nobody, or another server, is the primary: a failover or a move is under way."""
 
     advice = "wait until the others have agreed on a primary"
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeV
 
 import redis.exceptions
 
-from qless_core.errors import BadArgument, RedisUnavailable
+from qless_core.errors import BadArgument, QlessError, RedisUnavailable
+from qless_core.server_errors import errors_of_server
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -101,6 +102,8 @@ def run(
 
     Raises:
         BadArgument: a name holds half a character, which stands for no bytes.
+        ClusterNeedsTag: the server is a cluster, and the namespace holds no hash tag.
+        NotPermitted: the server does not let this user read.
         RedisUnavailable: the server is gone, or refuses a command that it must allow.
 
     """
@@ -115,7 +118,7 @@ def run(
             return scope, stop.value
         if asks_time:
             calls.append(call("time"))
-        replies = _send(client, calls)
+        replies = _send(client, keys, calls)
         if asks_time:
             seconds, micros = replies.pop()
             scope.now = int(seconds) + int(micros) / 1e6
@@ -147,27 +150,39 @@ def together(reads: Sequence[Read[Any]]) -> Read[list[Any]]:
             replies[index], answers = answers[: len(batch)], answers[len(batch) :]
 
 
-def _send(client: Redis, calls: Sequence[Call]) -> list[Any]:
+def _send(client: Redis, keys: Keys, calls: Sequence[Call]) -> list[Any]:
     if not calls:
         return []
     try:
-        with client.pipeline(transaction=False) as pipeline:
-            for each in calls:
-                getattr(pipeline, each.method)(*each.args, **each.options)
-            answers: list[Any] = pipeline.execute(raise_on_error=False)
+        answers = _answers(client, calls)
+        if any(isinstance(answer, redis.exceptions.MovedError) for answer in answers):
+            # The client knows by now where the primary is.
+            answers = _answers(client, calls)
     except redis.exceptions.DataError as error:
         raise BadArgument(str(error)) from error
     except redis.exceptions.RedisError as error:
-        raise RedisUnavailable(str(error)) from error
+        raise _translated(error, keys) from error
     return [
-        _checked(each, answer) if isinstance(answer, Exception) else answer
+        _checked(each, answer, keys) if isinstance(answer, Exception) else answer
         for each, answer in zip(calls, answers, strict=True)
     ]
 
 
-def _checked(asked: Call, error: Exception) -> Exception | None:
+def _answers(client: Redis, calls: Sequence[Call]) -> list[Any]:
+    with client.pipeline(transaction=False) as pipeline:
+        for each in calls:
+            getattr(pipeline, each.method)(*each.args, **each.options)
+        answers: list[Any] = pipeline.execute(raise_on_error=False)
+    return answers
+
+
+def _checked(asked: Call, error: Exception, keys: Keys) -> Exception | None:
     if asked.may_fail:
         return error
     if str(error).startswith("WRONGTYPE"):
         return None  # a key of a foreign type is bad data, not a reason to lose the page
-    raise RedisUnavailable(str(error)) from error
+    raise _translated(error, keys) from error
+
+
+def _translated(error: Exception, keys: Keys) -> QlessError:
+    return errors_of_server(error, keys.namespace) or RedisUnavailable(str(error))

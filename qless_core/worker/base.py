@@ -7,11 +7,11 @@ away it waits, ever longer, and then goes on.
 from __future__ import annotations
 
 import logging
-import random
 from contextlib import suppress
 from threading import Event
 from typing import TYPE_CHECKING, Final
 
+from qless_core.backoff import Backoff
 from qless_core.errors import BadArgument, QlessError, RedisUnavailable
 from qless_core.queue import Queue
 from qless_core.worker.performing import attempt, settle
@@ -26,27 +26,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("qless.worker")
 
-#: Seconds to wait at first when Redis is away, and at most; doubled from one to the other.
-FIRST_WAIT_S: Final = 0.25
-LONGEST_WAIT_S: Final = 15.0
 #: How often the outcome of a job is told before it is given up: some 4 s in all.
 SETTLE_ATTEMPTS: Final = 5
-
-
-class Backoff:
-    """How long to wait before the next attempt: longer each time, and never all at once."""
-
-    def __init__(self) -> None:
-        self._wait = FIRST_WAIT_S
-
-    def next(self) -> float:
-        """Give the seconds to wait: between a half and the whole of what it has come to."""
-        wait, self._wait = self._wait, min(LONGEST_WAIT_S, self._wait * 2)
-        return wait * random.uniform(0.5, 1.0)  # noqa: S311 - to spread load, not to keep a secret
-
-    def reset(self) -> None:
-        """Begin anew, after a success."""
-        self._wait = FIRST_WAIT_S
 
 
 class Worker:

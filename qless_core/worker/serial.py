@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 
+from qless_core.backoff import Backoff
 from qless_core.errors import QlessError
-from qless_core.worker.base import Backoff, Worker
+from qless_core.worker.base import Worker
 from qless_core.worker.signals import ending
 
 log = logging.getLogger("qless.worker")

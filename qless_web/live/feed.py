@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-import random
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from qless_core import reads
+from qless_core.backoff import Backoff
 from qless_core.clock import SERVER
 from qless_core.errors import QlessError, RedisUnavailable
 from qless_web.live.topics import topics_of
@@ -26,13 +26,15 @@ log = logging.getLogger("qless.web.live")
 SIGNAL_EVERY_S = 0.5
 #: Seconds that the thread listens at a time before it looks at what else there is to do.
 SLICE_S = 0.2
-#: The first and the longest pause, in seconds, between two attempts to reach a Redis that is
-#: gone; the longest also between two ticks while nobody looks.
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 5.0
+#: The longest pause, in seconds, between two attempts to reach a Redis that is gone, and between
+#: two ticks while nobody looks.
+LONGEST_PAUSE_S = 5.0
 #: Events heard before it is looked at what else there is to do.
 AT_ONCE = 500
 #: Seconds to rest after an error that nobody thought of, and between two lines about it.
 CONFUSED_S, COMPLAINT_EVERY_S = 1.0, 60.0
+
+_BACKOFF = Backoff(longest=LONGEST_PAUSE_S)
 
 
 class Feed:
@@ -140,7 +142,7 @@ class Feed:
         if not self._deaf:
             log.warning("the live feed hears no events: %s", error)
             self._tick_at = 0.0
-        self._listen_at = self._clock.monotonic() + _pause(self._deaf)
+        self._listen_at = self._clock.monotonic() + _BACKOFF.delay(self._deaf)
         self._deaf += 1
 
     def _tick(self) -> None:
@@ -195,7 +197,7 @@ class Feed:
         if not self._failed:
             log.warning("the live feed does not reach Redis at %s", reason)
         self._hub.lost(reason)
-        self._tick_at = self._clock.monotonic() + _pause(self._failed)
+        self._tick_at = self._clock.monotonic() + _BACKOFF.delay(self._failed)
         self._failed += 1
 
     def _rest(self, seconds: float) -> None:
@@ -204,9 +206,3 @@ class Feed:
             self._bell.get(timeout=max(0.0, seconds))
         except Empty:
             return
-
-
-def _pause(attempts: int) -> float:
-    """Give the pause before the next attempt: longer each time, never the same for all."""
-    longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(attempts, 10))
-    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - spreads attempts, keeps no secret

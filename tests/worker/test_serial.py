@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from qless_core.backoff import Backoff
 from qless_core.client import Client
 from qless_core.embedded import EmbeddedServer
 from qless_core.errors import BadArgument
 from qless_core.testing import perform_all
-from qless_core.worker.base import Backoff
 from qless_core.worker.reserving import RoundRobin
 from qless_core.worker.serial import SerialWorker
 from tests.support.polling import eventually

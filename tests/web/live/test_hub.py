@@ -464,13 +464,13 @@ def test_watching_costs_a_bounded_number_of_commands(redis, listen, monkeypatch)
             pipe.zadd("ql:workers", {f"w{number}": number})
         pipe.execute()
     sent = []
-    send = plan._send  # noqa: SLF001 - the one place that all reads pass
+    send = plan._answers  # noqa: SLF001 - the one place that all reads pass
 
     def counted(client, calls):
         sent.append(len(calls))
         return send(client, calls)
 
-    monkeypatch.setattr(plan, "_send", counted)
+    monkeypatch.setattr(plan, "_answers", counted)
     listen("queues", "failures", "workers", *(f"queue:q{number}" for number in range(190)))
     sent.clear()
     eventually(lambda: len(sent) > 10)
