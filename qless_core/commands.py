@@ -25,6 +25,7 @@ from qless_core.records import (
     QueueStats,
     RecurringRecord,
     Report,
+    ThrottleRecord,
     TrackedRecord,
     WorkerCounts,
     WorkerJobs,
@@ -63,9 +64,12 @@ class Commands:
         tags: Sequence[str] | None = None,
         retries: int | None = None,
         depends: Sequence[str] | None = None,
+        throttles: Sequence[str] | None = None,
     ) -> str:
         """Put a job into a queue, new or from wherever it is; answers its jid."""
-        options = put_options(priority=priority, tags=tags, retries=retries, depends=depends)
+        options = put_options(
+            priority=priority, tags=tags, retries=retries, depends=depends, throttles=throttles
+        )
         return text(self._call("put", me, queue, jid, klass, data, delay_s, *options))
 
     def requeue(
@@ -81,6 +85,7 @@ class Commands:
         tags: Sequence[str] | None = None,
         retries: int | None = None,
         depends: Sequence[str] | None = None,
+        throttles: Sequence[str] | None = None,
     ) -> str:
         """Do as `put`, for a job that must exist.
 
@@ -88,7 +93,9 @@ class Commands:
             JobNotFound: there is no such job.
 
         """
-        options = put_options(priority=priority, tags=tags, retries=retries, depends=depends)
+        options = put_options(
+            priority=priority, tags=tags, retries=retries, depends=depends, throttles=throttles
+        )
         return text(self._call("requeue", me, queue, jid, klass, data, delay_s, *options))
 
     def get(self, jid: str) -> JobRecord | None:
@@ -362,10 +369,17 @@ class Commands:
         tags: Sequence[str] | None = None,
         retries: int | None = None,
         backlog: int | None = None,
+        throttles: Sequence[str] | None = None,
         keep_next_run: bool = False,
     ) -> str:
         """Put a job of a class every so many seconds; answers the recurring job's jid."""
-        options = _options(priority=priority, tags=_json(tags), retries=retries, backlog=backlog)
+        options = _options(
+            priority=priority,
+            tags=_json(tags),
+            retries=retries,
+            backlog=backlog,
+            throttles=_json(throttles),
+        )
         if keep_next_run:
             options += ["keep-next-run", 1]
         timing = ("interval", interval_s, offset_s)
@@ -390,6 +404,7 @@ class Commands:
         cron: str | None = None,
         timezone: str | None = None,
         runs: Sequence[int] | None = None,
+        throttles: Sequence[str] | None = None,
     ) -> None:
         """Change a recurring job; a new interval moves the next run by the difference.
 
@@ -407,6 +422,7 @@ class Commands:
             klass=klass,
             queue=queue,
             backlog=backlog,
+            throttles=_json(throttles),
             cron=cron,
             timezone=timezone,
             runs=None if runs is None else _moments(runs),
@@ -453,12 +469,19 @@ class Commands:
         tags: Sequence[str] | None = None,
         retries: int | None = None,
         backlog: int | None = None,
+        throttles: Sequence[str] | None = None,
     ) -> str:
         """Put a job of a class at the runs of a cron expression; answers the recurring job's jid.
 
         The script reads neither expression nor time zone: `runs` are the next ones.
         """
-        options = _options(priority=priority, tags=_json(tags), retries=retries, backlog=backlog)
+        options = _options(
+            priority=priority,
+            tags=_json(tags),
+            retries=retries,
+            backlog=backlog,
+            throttles=_json(throttles),
+        )
         timing = (expression, timezone, _moments(runs))
         return text(self._call("cron", queue, jid, klass, data, *timing, *options))
 
@@ -472,6 +495,51 @@ class Commands:
         """Plan the runs that follow the last one planned; 0 where that is not it any more."""
         timing = (expression, timezone, planned, _moments(runs))
         return whole_or_0(self._call("cron.refill", jid, *timing))
+
+    # Throttles
+
+    def throttle_set(self, throttle: str, maximum: int, expiry_s: int | None = None) -> None:
+        """Let so many jobs that name a throttle run at once, 0 for any number.
+
+        Args:
+            throttle: which.
+            maximum: how many.
+            expiry_s: after how many seconds the limit ends; -1 for never. None leaves it as it is.
+
+        """
+        self._call("throttle.set", throttle, maximum, *_given(expiry_s))
+
+    def throttle_get(self, throttle: str) -> ThrottleRecord:
+        """Read the limit of a throttle."""
+        return ThrottleRecord.from_reply(wire.reply_record(self._call("throttle.get", throttle)))
+
+    def throttle_locks(self, throttle: str) -> list[str]:
+        """List the jids that run under a throttle."""
+        return list(texts(self._call("throttle.locks", throttle)))
+
+    def throttle_pending(self, throttle: str) -> list[str]:
+        """List the jids that a throttle keeps back, the next in line first."""
+        return list(texts(self._call("throttle.pending", throttle)))
+
+    def throttle_ttl(self, throttle: str) -> int:
+        """Read in how many seconds a limit ends; -1 when it does not, -2 when there is none."""
+        return whole_or_0(self._call("throttle.ttl", throttle))
+
+    def throttle_release(self, throttle: str, *jids: str) -> None:
+        """Let jobs count no more; the next in line go to work."""
+        self._call("throttle.release", throttle, *jids)
+
+    def throttle_delete(self, throttle: str) -> None:
+        """Take a limit away; the jobs that it kept back go to work."""
+        self._call("throttle.delete", throttle)
+
+    def queue_throttle_get(self, queue: str) -> ThrottleRecord:
+        """Read the limit of a queue's own throttle."""
+        return ThrottleRecord.from_reply(wire.reply_record(self._call("queue.throttle.get", queue)))
+
+    def queue_throttle_set(self, queue: str, maximum: int) -> None:
+        """Let so many jobs of a queue run at once, 0 for any number."""
+        self._call("queue.throttle.set", queue, maximum)
 
     # Many jobs at once, each checked at the moment of acting
 
@@ -682,9 +750,16 @@ def put_options(
     tags: Sequence[str] | None,
     retries: int | None,
     depends: Sequence[str] | None,
+    throttles: Sequence[str] | None,
 ) -> list[str | float]:
     """Spell the options of `put` and `requeue`."""
-    return _options(priority=priority, tags=_json(tags), retries=retries, depends=_json(depends))
+    return _options(
+        priority=priority,
+        tags=_json(tags),
+        retries=retries,
+        depends=_json(depends),
+        throttles=_json(throttles),
+    )
 
 
 def sendable(command: str, value: str | float) -> str | float:

@@ -34,6 +34,7 @@ class State(StrEnum):
     STALLED = "stalled"
     SCHEDULED = "scheduled"
     DEPENDS = "depends"
+    THROTTLED = "throttled"
     FAILED = "failed"
     COMPLETE = "complete"
 
@@ -247,6 +248,11 @@ class Job:
     def spawned_from_jid(self) -> str | None:
         """The recurring job that it came from."""
         return self._record.spawned_from_jid
+
+    @property
+    def throttles(self) -> list[str]:
+        """The limits that it runs under; its queue's own among them."""
+        return list(self._record.throttles)
 
     @property
     def original_retries(self) -> int:

@@ -54,6 +54,7 @@ class NewJob:
         retries: how often it may be taken back from a worker before it fails; 5 when not given.
         jid: what to call it; a job that has this jid is replaced. Made up when not given.
         depends: jobs that must be complete first.
+        throttles: names of limits that it runs under.
 
     """
 
@@ -65,6 +66,7 @@ class NewJob:
     retries: int | None = field(default=None, kw_only=True)
     jid: str | None = field(default=None, kw_only=True)
     depends: Iterable[str | Job] | None = field(default=None, kw_only=True)
+    throttles: Iterable[str] | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, job: NewJob | Mapping[str, Any] | tuple[Any, ...]) -> NewJob:
@@ -107,6 +109,7 @@ class NewJob:
                 "depends": None if depends is None else jids_of(depends),
                 "priority": _number("priority", options["priority"]),
                 "retries": _number("retries", options["retries"]),
+                "throttles": texts_of("throttles", options["throttles"]),
             },
         )
 

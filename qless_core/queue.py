@@ -12,6 +12,7 @@ from qless_core.job import Job, new_jid, texts_of
 from qless_core.job_class import klass_name_of
 from qless_core.new_job import OPTIONS as NEW_JOB_OPTIONS
 from qless_core.new_job import NewJob, with_defaults
+from qless_core.throttles import Throttle
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -51,6 +52,10 @@ class QueueJobs:
     def depends(self, offset: int = 0, count: int = 25) -> list[str]:
         """List jobs that wait for others."""
         return self._client.commands.jobs("depends", self._name, offset, count)
+
+    def throttled(self, offset: int = 0, count: int = 25) -> list[str]:
+        """List jobs that a throttle keeps back, the next in line first."""
+        return self._client.commands.jobs("throttled", self._name, offset, count)
 
     def recurring(self, offset: int = 0, count: int = 25) -> list[str]:
         """List recurring jobs, the next to run first."""
@@ -124,6 +129,7 @@ class Queue:
         retries: int | None = None,
         jid: str | None = None,
         depends: Iterable[str | Job] | None = None,
+        throttles: Iterable[str] | None = None,
     ) -> str:
         """Put a job. What is not given, its class may give (`qless_options`).
 
@@ -136,6 +142,8 @@ class Queue:
             retries: how often it may be taken back from a worker before it fails; 5 when not given.
             jid: what to call it; a job that has this jid is replaced. Made up when not given.
             depends: jobs that must be complete first.
+            throttles: names of limits that it runs under, `client.throttles[name]`; a job that is
+                replaced keeps its own when not given.
 
         Returns:
             The jid.
@@ -153,6 +161,7 @@ class Queue:
             retries=retries,
             jid=jid,
             depends=depends,
+            throttles=throttles,
         ).ready()
         return self.client.commands.put(
             self.client.worker_name,
@@ -205,6 +214,7 @@ class Queue:
         tags: Iterable[str] | None = None,
         retries: int | None = None,
         backlog: int | None = None,
+        throttles: Iterable[str] | None = None,
         keep_next_run: bool = False,
         jid: str | None = None,
     ) -> str:
@@ -219,6 +229,7 @@ class Queue:
             tags: of each job.
             retries: of each job; 0 when not given.
             backlog: how many missed jobs are made up for; all when 0 or not given.
+            throttles: names of limits that each job runs under.
             keep_next_run: leave the next run where it is when the recurring job is there already,
                 for an application that does this at every start.
             jid: what to call it; a recurring job that has this jid is changed.
@@ -231,7 +242,13 @@ class Queue:
 
         """
         options = _recurring_options(
-            klass, data, priority=priority, tags=tags, retries=retries, backlog=backlog
+            klass,
+            data,
+            priority=priority,
+            tags=tags,
+            retries=retries,
+            backlog=backlog,
+            throttles=throttles,
         )
         return self.client.commands.recur(
             self.name,
@@ -255,6 +272,7 @@ class Queue:
         tags: Iterable[str] | None = None,
         retries: int | None = None,
         backlog: int | None = None,
+        throttles: Iterable[str] | None = None,
         jid: str | None = None,
     ) -> str:
         """Put a job of a class whenever a cron expression says so.
@@ -272,6 +290,7 @@ class Queue:
             tags: of each job.
             retries: of each job; 0 when not given.
             backlog: how many missed jobs are made up for; all when 0 or not given.
+            throttles: names of limits that each job runs under.
             jid: what to call it; a recurring job that has this jid is changed.
 
         Returns:
@@ -293,7 +312,13 @@ class Queue:
             cron.timezone,
             runs=cron.plan(now, now),
             **_recurring_options(
-                klass, data, priority=priority, tags=tags, retries=retries, backlog=backlog
+                klass,
+                data,
+                priority=priority,
+                tags=tags,
+                retries=retries,
+                backlog=backlog,
+                throttles=throttles,
             ),
         )
 
@@ -354,6 +379,11 @@ class Queue:
     @heartbeat.deleter
     def heartbeat(self) -> None:
         del self.client.config[f"{self.name}-heartbeat"]
+
+    @property
+    def throttle(self) -> Throttle:
+        """The limit of how many of its jobs run at once: `queue.throttle.maximum = 5`."""
+        return Throttle(self.client, self.client.keys.queue_throttle(self.name))
 
     @property
     def is_paused(self) -> bool:
@@ -423,7 +453,8 @@ def _recurring_options(klass: object, data: Any, **given: Any) -> dict[str, Any]
     """
     known = dict.fromkeys([*NEW_JOB_OPTIONS, *given])
     options = with_defaults(klass, data, given, known=known)
-    return {**options, "tags": texts_of("tags", options["tags"])}
+    lists = {name: texts_of(name, options[name]) for name in ("tags", "throttles")}
+    return {**options, **lists}
 
 
 def _one_or_all(jobs: list[Job], count: int | None) -> Job | list[Job] | None:

@@ -261,6 +261,19 @@ class QueueCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class ThrottleRecord:
+    """A throttle, and how many of its jobs may run at once; 0 for any number."""
+
+    id: str
+    maximum: int = 0
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `throttle.get`."""
+        return cls(text(reply.get("id")), whole_or_0(reply.get("maximum")))
+
+
+@dataclass(frozen=True, slots=True)
 class JidPage:
     """Some of many jids, and how many there are in all."""
 

@@ -14,8 +14,8 @@ local function refuse_dependents(jids, listed)
 end
 
 -- Takes one job away, except out of its failure group: that is done for all of a group at once.
-local function remove(jid, groups)
-  local known = call('hmget', Key.job(jid), 'state', 'queue', 'worker', 'failure', 'tags')
+local function remove(now, jid, groups)
+  local known = call('hmget', Key.job(jid), 'state', 'queue', 'worker', 'failure', 'tags', 'throttles')
   local state, queue, worker = known[1], known[2], known[3]
   if state == 'complete' then
     return
@@ -25,6 +25,9 @@ local function remove(jid, groups)
   end
   if queue and queue ~= '' then
     Queue.leave(queue, jid)
+  end
+  if known[6] then
+    Throttle.release(now, jid, known[6], queue, state)
   end
   if state == 'failed' then
     local failure = Json.object(known[4])
@@ -48,7 +51,7 @@ end
 -- cancel jid... -> list of the jids. Complete jobs are left as they are.
 -- Refuses: HAS_DEPENDENTS when a dependent is not in the list; then none is touched.
 -- Publishes: canceled to the log, to the worker, and for a tracked job.
-Commands['cancel'] = function(_, arg)
+Commands['cancel'] = function(now, arg)
   local jids = Check.names(arg, 1, 'jid')
   local listed = {}
   for _, jid in ipairs(jids) do
@@ -60,7 +63,7 @@ Commands['cancel'] = function(_, arg)
   for _, jid in ipairs(jids) do
     if listed[jid] then
       listed[jid] = nil -- named twice, canceled once
-      remove(jid, groups)
+      remove(now, jid, groups)
     end
   end
   for group, members in pairs(groups) do

@@ -114,7 +114,7 @@ function Cron.forget(jid, queue)
 end
 
 -- cron queue jid klass data expression timezone runs
---   [priority p, tags json, retries n, backlog n]... -> jid.
+--   [priority p, tags json, retries n, backlog n, throttles json]... -> jid.
 -- `runs` are the next ones, whole seconds. Doing it again updates, moves the queue, resets the options
 -- that are not given, and keeps the count of children and what is owed; the runs to come are
 -- replaced. A job of that jid that recurs by interval becomes this one, with its count.
@@ -147,6 +147,9 @@ Commands['cron'] = function(now, arg)
     'planned', fresh and fresh[#fresh] or was.planned)
   if fresh then
     Cron.replace(now, jid, fresh, since)
+  end
+  if #options.throttles > 0 or was then
+    call('hset', Key.cron_job(jid), 'throttles', Throttle.moved(options.throttles, nil, queue))
   end
   Cron.wait(jid, queue)
   if was and was.queue ~= queue then

@@ -181,9 +181,9 @@ end
 -- depends jid on jid... : from waiting and scheduled, too; a delay is remembered. `strict` is `on` for
 -- jobs that must exist.
 local function switch_on(now, jid, jids, strict)
-  local known = call('hmget', Key.job(jid), 'state', 'queue', 'scheduled')
+  local known = call('hmget', Key.job(jid), 'state', 'queue', 'scheduled', 'throttles')
   local state, queue = known[1], known[2]
-  if state ~= 'depends' and state ~= 'waiting' and state ~= 'scheduled' then
+  if state ~= 'depends' and state ~= 'waiting' and state ~= 'scheduled' and state ~= 'throttled' then
     refuse_state(jid, state)
   end
   if strict then
@@ -202,6 +202,9 @@ local function switch_on(now, jid, jids, strict)
   Queue.leave(queue, jid)
   call('zadd', Key.depends(queue), now, jid)
   call('hset', Key.job(jid), 'state', 'depends')
+  if state == 'throttled' then
+    Throttle.release(now, jid, known[4], queue, state)
+  end
   -- The original refuses these states: here nothing of another time is left to be found.
   if due then
     Dependencies.remember(jid, due)

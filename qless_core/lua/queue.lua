@@ -51,6 +51,7 @@ local SETS = {
   running = Key.locks,
   scheduled = Key.scheduled,
   depends = Key.depends,
+  throttled = Key.throttled,
 }
 
 -- Queue.is_elsewhere(jid, state, queue, here) -> whether a job that the set `here` names is not to be
@@ -87,6 +88,7 @@ end
 local function counts(now, queue)
   local locks = Key.locks(queue)
   local crons = call('zcard', Key.cron(queue))
+  local throttled = call('zcard', Key.throttled(queue))
   local scheduled = Key.scheduled(queue)
   local stalled = call('zcount', locks, '-inf', now)
   local due = call('zcount', scheduled, '-inf', now)
@@ -98,6 +100,7 @@ local function counts(now, queue)
     .. ',"depends":' .. call('zcard', Key.depends(queue))
     .. ',"recurring":' .. call('zcard', Key.recur(queue))
     .. (crons > 0 and ',"cron":' .. crons or '')
+    .. (throttled > 0 and ',"throttled":' .. throttled or '')
     .. ',"paused":' .. (call('sismember', Key.paused_queues, queue) == 1 and 'true' or 'false')
     .. '}'
 end
@@ -204,6 +207,10 @@ local function both_kinds(queue, offset, count)
   return part
 end
 
+function Listings.throttled(queue, _, offset, count)
+  return stretch('zrange', Key.throttled(queue), 0, math.huge, offset, count)
+end
+
 function Listings.recurring(queue, _, offset, count)
   if count > 0 and call('exists', Key.cron(queue)) == 1 then
     return both_kinds(queue, offset, count)
@@ -212,8 +219,8 @@ function Listings.recurring(queue, _, offset, count)
 end
 
 -- jobs complete offset? count? -> jids, newest first.
--- jobs state queue offset? count? -> jids; state is running, stalled, scheduled, depends or
--- recurring (of either kind, by next run). Reads only.
+-- jobs state queue offset? count? -> jids; state is running, stalled, scheduled, depends, throttled
+-- (the next in line first) or recurring (of either kind, by next run). Reads only.
 Commands['jobs'] = function(now, arg)
   local state = arg[1] or ''
   if state == 'complete' then
@@ -223,7 +230,7 @@ Commands['jobs'] = function(now, arg)
   end
   local listing = Listings[state]
   if not listing then
-    Check.must('state', 'complete, running, stalled, scheduled, depends or recurring', arg[1])
+    Check.must('state', 'complete, running, stalled, scheduled, depends, throttled or recurring', arg[1])
   end
   local queue = Check.name(arg[2], 'queue')
   local offset = Check.count(arg[3], 'offset', 0)

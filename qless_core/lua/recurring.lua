@@ -16,7 +16,7 @@ local function find(jid, ...)
 end
 
 -- recur queue jid klass data interval seconds offset
---   [priority p, tags json, retries n, backlog n, keep-next-run 1]... -> jid.
+--   [priority p, tags json, retries n, backlog n, throttles json, keep-next-run 1]... -> jid.
 -- First run at now + offset. Doing it again updates, moves the queue, resets the options that are
 -- not given and the next run, and keeps the count of children. With `keep-next-run` 1 (an addition
 -- of ours, for whoever does this at every start) a next run that is known stays. A cron job of that jid
@@ -36,7 +36,7 @@ Commands['recur'] = function(now, arg)
   local keep = Check.count(options.given['keep-next-run'], 'keep-next-run', 0)
 
   local key = Key.recurring(jid)
-  local known = call('hmget', key, 'count', 'queue')
+  local known = call('hmget', key, 'count', 'queue', 'throttles')
   local next_run = now + offset
   if known[2] then
     local old_run = call('zscore', Key.recur(known[2]), jid)
@@ -50,6 +50,9 @@ Commands['recur'] = function(now, arg)
     'count', Check.finite(cron and cron.count or known[1]) or 0, 'interval', interval,
     'retries', options.retries, 'backlog', options.backlog)
   call('zadd', Key.recur(queue), next_run, jid)
+  if #options.throttles > 0 or known[3] then
+    call('hset', key, 'throttles', Throttle.moved(options.throttles, nil, queue))
+  end
   if known[2] and known[2] ~= queue then
     call('zrem', Key.recur(known[2]), jid)
   end
@@ -71,7 +74,7 @@ end
 Commands['recur.get'] = function(_, arg)
   local jid = Check.name(arg[1], 'jid')
   local known, _, set = find(jid, 'jid', 'klass', 'state', 'queue', 'priority', 'interval', 'retries',
-    'count', 'data', 'tags', 'backlog', 'cron', 'timezone')
+    'count', 'data', 'tags', 'backlog', 'cron', 'timezone', 'throttles')
   if not known[1] then
     return nil
   end
@@ -79,6 +82,10 @@ Commands['recur.get'] = function(_, arg)
   if known[12] then
     more = ',"cron":' .. encode(known[12]) .. ',"timezone":' .. encode(known[13] or '')
       .. ',"next":' .. (next_run_of(jid, set, known[4]) or 'null')
+  end
+  local throttles = known[14] and Throttle.ids(known[14]) or {}
+  if #throttles > 0 then
+    more = more .. ',"throttles":' .. Json.list(throttles)
   end
   local function number(i)
     return Json.number(Check.finite(known[i]) or 0)
@@ -104,7 +111,7 @@ Commands['recur.next'] = function(_, arg)
   return next_run_of(jid, set, known[1])
 end
 
--- What each key of recur.update takes. `throttles` is known to other clients and changes nothing.
+-- What each key of recur.update takes.
 local UPDATES = {
   priority = function(value) return Check.number(value, 'priority') end,
   interval = function(value) return Check.positive(value, 'interval') end,
@@ -113,7 +120,7 @@ local UPDATES = {
   data = function(value) return Check.json(value, 'data') end,
   klass = function(value) return value end,
   queue = function(value) return Check.name(value, 'queue') end,
-  throttles = function() return nil end,
+  throttles = function(value) return Throttle.given(value) end,
   cron = function(value) return Check.name(value, 'cron') end,
   timezone = function(value) return Check.name(value, 'timezone') end,
   runs = function(value) return Cron.runs(value) end,
@@ -155,7 +162,7 @@ local function change_cron(now, jid, changes, queue)
   end
 end
 
--- recur.update jid [key value]... -> 1. Keys: priority retries data klass queue backlog; interval, or, of
+-- recur.update jid [key value]... -> 1. Keys: priority retries data klass queue backlog throttles; interval, or, of
 -- a cron job, cron timezone and the runs that these have: one of both and `runs` go together.
 -- A new interval moves the next run by the difference; another expression or time zone replaces the
 -- runs to come.
@@ -173,7 +180,7 @@ Commands['recur.update'] = function(now, arg)
   if (changes.cron or changes.timezone) and not changes.runs then
     Check.must('runs', 'given with another expression or time zone')
   end
-  local known, key, set = find(jid, 'queue')
+  local known, key, set = find(jid, 'queue', 'throttles')
   local queue = known[1]
   if not queue then
     missing(jid)
@@ -194,6 +201,10 @@ Commands['recur.update'] = function(now, arg)
       call('zrem', set(queue), jid)
     end
     Queue.remember(changes.queue, now)
+  end
+  if changes.throttles or (changes.queue and known[2]) then
+    changes.throttles = Throttle.moved(changes.throttles or Throttle.ids(known[2]), queue,
+      changes.queue or queue)
   end
   for name, value in pairs(changes) do
     call('hset', key, name, value)

@@ -13,7 +13,8 @@ Commands['retry'] = function(now, arg)
   local delay = Check.number(arg[4], 'delay', 0)
   local group, message = arg[5], arg[6]
   local key = Key.job(jid)
-  local known = call('hmget', key, 'state', 'worker', 'queue', 'priority', 'remaining', 'history')
+  local known = call('hmget', key, 'state', 'worker', 'queue', 'priority', 'remaining', 'history',
+    'throttles')
   Check.owned(jid, worker, known)
   if known[3] ~= queue then
     Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' running in another queue: ' .. (known[3] or ''))
@@ -24,6 +25,9 @@ Commands['retry'] = function(now, arg)
   call('zrem', Key.locks(queue), jid)
   call('zrem', Key.worker_jobs(worker), jid)
   call('hdel', key, 'grace')
+  if known[7] then
+    Throttle.release(now, jid, known[7], queue, 'running')
+  end
   if remaining < 0 then
     local default_group, default_message = Failures.exhausted(queue)
     group = group or default_group

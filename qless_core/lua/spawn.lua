@@ -13,8 +13,8 @@ local HIGHEST = 1e13
 -- No run was due before this; what says so was never a moment.
 local EARLIEST = -1e11
 
--- Spawn.options(arg, from) -> what children get by the options of a definition: priority, retries, tags;
--- and backlog.
+-- Spawn.options(arg, from) -> what children get by the options of a definition: priority, retries, tags,
+-- throttles; and backlog.
 function Spawn.options(arg, from)
   local options = Check.options(arg, from)
   return {
@@ -22,6 +22,7 @@ function Spawn.options(arg, from)
     retries = Check.whole(options.retries, 'retries', 0),
     backlog = Check.count(options.backlog, 'backlog', 0),
     tags = options.tags and Tags.distinct(Check.strings(options.tags, 'tags')) or {},
+    throttles = options.throttles and Throttle.given(options.throttles) or {},
     given = options,
   }
 end
@@ -88,9 +89,10 @@ end
 -- The fields of a recurring job, of either kind, in the order of the HMGET that reads them.
 local FIELDS = {
   'jid', 'klass', 'data', 'priority', 'tags', 'retries', 'backlog', 'count', 'interval', 'planned',
+  'throttles',
 }
-local KLASS, DATA, PRIORITY, TAGS, RETRIES, BACKLOG, COUNT, INTERVAL, PLANNED =
-  2, 3, 4, 5, 6, 7, 8, 9, 10
+local KLASS, DATA, PRIORITY, TAGS, RETRIES, BACKLOG, COUNT, INTERVAL, PLANNED, THROTTLES =
+  2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 
 -- Of each kind: `set`, where it waits in its queue; `hash`, where it is stored; `due(now, jid, score,
 -- known, room)` -> list of moments, and when it is next due, or nil when it cannot run; `move(queue,
@@ -194,6 +196,7 @@ local function plan_one(plan, kind, now, queue, jid, score, room)
       priority = priority,
       tags = tags,
       retries = Check.finite(known[RETRIES]) or 0,
+      throttles = known[THROTTLES] or nil,
       when = floor(when),
       score = Queue.score(priority, floor(when)),
     }
@@ -244,6 +247,10 @@ function Spawn.run(now, queue, room)
       'priority', child.priority, 'tags', Json.list(child.tags), 'state', 'waiting', 'worker', '',
       'expires', 0, 'queue', queue, 'retries', child.retries, 'remaining', child.retries,
       'time', Json.time(child.when), 'spawned_from_jid', child.parent)
+    if child.throttles then
+      call('hset', Key.job(child.jid), 'throttles',
+        Throttle.moved(Throttle.ids(child.throttles), nil, queue))
+    end
     History.push(child.jid, false,
       History.item(child.when, 'put', '{"q":' .. encode(queue) .. '}'))
     Queue.to_work(queue, child.jid, child.priority, child.when)
