@@ -16,10 +16,10 @@ from qless_core.errors import (
     ForeignData,
     OutcomeUnknown,
     QlessError,
-    RedisUnavailable,
     ScriptFault,
 )
 from qless_core.keys import Keys
+from qless_core.server_errors import errors_of_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,22 +33,6 @@ _READS_IF: Final = {"tag": ("get", "top"), "track": ()}
 
 #: `CODE user_script:<line>: Command(): sentence`.
 _REFUSAL: Final = re.compile(r"([A-Z][A-Z_]+) (?:user_script:\d+: )?(.*)", re.DOTALL)
-
-#: Errors of the server that pass: it is busy, full, or not (yet, or any more) the one to ask.
-_PASSING: Final = frozenset(
-    {"BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "TRYAGAIN"}
-)
-
-#: The same, and being gone, where redis-py has a class and may have cut the code off the text.
-_PASSING_CLASSES: Final = (
-    exceptions.ClusterDownError,
-    exceptions.ConnectionError,
-    exceptions.MasterDownError,
-    exceptions.OutOfMemoryError,
-    exceptions.ReadOnlyError,
-    exceptions.TimeoutError,
-    exceptions.TryAgainError,
-)
 
 #: How a server says that a user may not call functions, or load them.
 _MAY_NOT: Final = re.compile(r"run the '(?:fcall|fcall_ro|function\|load|function)' command")
@@ -143,6 +127,13 @@ class Runner:
 
     def _send(self, reads: bool, *args: str | float) -> Any:  # noqa: ANN401, FBT001 - as above; inner
         """Send a command on a connection that is there, and read the answer."""
+        try:
+            return self._send_once(reads, *args)
+        except exceptions.MovedError:
+            # Refused before anything ran; the next connection leads to where it belongs.
+            return self._send_once(reads, *args)
+
+    def _send_once(self, reads: bool, *args: str | float) -> Any:  # noqa: ANN401, FBT001 - as above; inner
         pool = self.redis.connection_pool
         connection = pool.get_connection()  # what is raised here was not sent
         try:
@@ -170,11 +161,11 @@ class Runner:
 
     def translate(self, error: exceptions.RedisError) -> QlessError:
         """Find the error of ours for an error of redis-py."""
+        if found := errors_of_server(error, self.script.namespace):
+            return found
         text = str(error)
         refusal = _REFUSAL.fullmatch(text)
         code = refusal[1] if refusal else ""
-        if code in _PASSING or isinstance(error, _PASSING_CLASSES):
-            return RedisUnavailable(text)
         if code == "WRONGTYPE":
             return ForeignData()
         if refusal and (kind := _classes().get(code)):
