@@ -99,7 +99,7 @@ class NewJob:
         jid, delay = options.pop("jid"), options.pop("delay")
         depends = options.pop("depends")
         return ReadyJob(
-            jid=new_jid() if jid is None else _text("jid", jid),
+            jid=new_jid() if jid is None else _name("jid", jid),
             klass=klass_name_of(self.klass),
             data=wire.dumps(self.data),
             delay=0 if delay is None else _number("delay", delay),
@@ -108,7 +108,7 @@ class NewJob:
                 "tags": texts_of("tags", options["tags"]),
                 "depends": None if depends is None else jids_of(depends),
                 "priority": _number("priority", options["priority"]),
-                "retries": _number("retries", options["retries"]),
+                "retries": _whole("retries", options["retries"]),
                 "throttles": texts_of("throttles", options["throttles"]),
             },
         )
@@ -141,10 +141,10 @@ def with_defaults(
     return {name: defaults.get(name) if value is None else value for name, value in given.items()}
 
 
-def _text(what: str, value: Any) -> str:  # noqa: ANN401 - whatever was given
-    if isinstance(value, str):
+def _name(what: str, value: Any) -> str:  # noqa: ANN401 - whatever was given
+    if isinstance(value, str) and value:
         return value
-    problem = f"{what} must be a text, got {value!r}"
+    problem = f"{what} must be a text that is not empty, got {value!r}"
     raise BadArgument(problem)
 
 
@@ -152,4 +152,12 @@ def _number(what: str, value: Any) -> Any:  # noqa: ANN401 - whatever was given,
     if value is None or (not isinstance(value, bool) and as_number(value) is not None):
         return value
     problem = f"{what} must be a number, got {value!r}"
+    raise BadArgument(problem)
+
+
+def _whole(what: str, value: Any) -> Any:  # noqa: ANN401 - as above
+    number = _number(what, value)
+    if number is None or isinstance(as_number(number), int):
+        return number
+    problem = f"{what} must be a whole number, got {value!r}"
     raise BadArgument(problem)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from qless_core import wire
 from qless_core.client import Client
 from qless_core.clock import Clock
 from qless_core.embedded import EmbeddedServer
@@ -21,7 +22,7 @@ except ImportError:  # an application may use the rest without pytest
     pytest = None  # type: ignore[assignment]  # looked at before each use
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from threading import Event as Flag
 
     from qless_core.events import Event
@@ -67,6 +68,74 @@ class FrozenClock(Clock):
         """Go on by so many seconds; answers the time."""
         self._now += seconds
         return self._now
+
+
+class NullClient(Client):
+    """A client of nothing, for jobs built in unit tests: every verb succeeds, and is noted.
+
+    Give it to `Job.build(…, client=…)`; what the job does to itself and puts into other queues is
+    then in `calls`. It knows no jobs: to test what becomes of them, use a server (`qless_client`).
+
+    Attributes:
+        calls: each command that would have been sent, with its arguments, as in the reference.
+
+    """
+
+    def __init__(self, clock: Clock | None = None, worker_name: str = "null-worker") -> None:
+        super().__init__(
+            "unix:///there-is-no-redis-here", clock=clock or FrozenClock(), worker_name=worker_name
+        )
+        self.calls: list[tuple[str | float, ...]] = []
+
+    def __repr__(self) -> str:
+        return f"<NullClient of {len(self.calls)} calls>"
+
+    def _run(self, command: str, *args: str | float) -> Any:  # noqa: ANN401 - what Redis answers
+        self.calls.append((command, *args))
+        return _NULL_REPLIES.get(command, _nothing)(self.clock.now(), *map(str, args))
+
+
+def _nothing(_: float, *__: str) -> None:
+    """Answer nothing, as for what is not there."""
+
+
+def _new_state(_: float, *args: str) -> str:
+    """Answer the state that `complete` with these arguments brings a job to."""
+    options = dict(zip(args[4::2], args[5::2], strict=False))
+    if "next" not in options:
+        return "complete"
+    if options.get("depends", "[]") != "[]":
+        return "depends"
+    return "scheduled" if float(options.get("delay", 0)) > 0 else "waiting"
+
+
+def _bulk_jids(args: Sequence[str]) -> Iterator[str]:
+    """Find the jids among the arguments of `bulk.put`."""
+    at = 3
+    while at < len(args):
+        yield args[at]
+        at += 5 + int(args[at + 4])
+
+
+#: What `NullClient` answers to each command, by the time and its arguments.
+_NULL_REPLIES: Final[dict[str, Callable[..., Any]]] = {
+    "put": lambda _, *args: args[2],
+    "requeue": lambda _, *args: args[2],
+    "recur": lambda _, *args: args[1],
+    "cron": lambda _, *args: args[1],
+    "bulk.put": lambda _, *args: [*_bulk_jids(args)],
+    "heartbeat": lambda now, *_: int(now) + 60,
+    "complete": _new_state,
+    "fail": lambda _, *args: args[0],
+    "retry": lambda *_: 4,
+    "cancel": lambda _, *jids: [*jids],
+    "depends": lambda *_: 1,
+    "priority": lambda _, *args: args[1],
+    "tag": lambda _, *args: wire.dumps([*args[2:]]) if args[0] == "add" else "[]",
+    "track": lambda *_: "1",
+    "pop": lambda *_: "[]",
+    "peek": lambda *_: "[]",
+}
 
 
 def make_job(klass: object, data: Any = None, *, queue: str = "test", **fields: Any) -> Job:  # noqa: ANN401 - any JSON; fields of JobRecord
