@@ -138,9 +138,9 @@ def job(scope: Scope, jid: str) -> Read[JobDetail | RecurringDetail | None]:
         call("zrange", keys.queues, 0, -1),
     ]
     names = tuple(sorted(queues or ()))
-    if any(recurring or cron or ()):
-        reply, size = (recurring, recurring_size) if any(recurring or ()) else (cron, cron_size)
-        return (yield from _recurring(scope, jid, reply, size or 0, tracked, names))
+    for reply, bytes_ in ((recurring, recurring_size), (cron, cron_size)):
+        if any(reply or ()):
+            return (yield from _recurring(scope, jid, reply, bytes_ or 0, tracked, names))
     if not any(value is not None for value in fields or ()):
         return None
     found = dict(zip(FIELDS, fields, strict=True))
