@@ -399,9 +399,13 @@ def test_a_dependency_that_is_none_is_refused(web, shop, client):
 # -- Recurring jobs
 
 
-@pytest.fixture
-def recurring(client):
-    client.queues["mail"].recur("Job", {}, interval=60, jid="again", priority=1, tags=["x"])
+@pytest.fixture(params=["by interval", "by cron expression"])
+def recurring(request, client):
+    queue, options = client.queues["mail"], {"jid": "again", "priority": 1, "tags": ["x"]}
+    if request.param == "by interval":
+        queue.recur("Job", {}, interval=60, **options)
+    else:
+        queue.cron("Job", {}, "* * * * *", **options)
     return lambda: client.jobs["again"]
 
 
