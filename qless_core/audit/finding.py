@@ -21,6 +21,8 @@ _PLACES: Final = {
     "scheduled": "job {member} scheduled in the queue {name}",
     "depends": "job {member} waiting for others in the queue {name}",
     "throttled": "job {member} kept back in the queue {name}",
+    "throttle_locks": "job {member} under the throttle {name}",
+    "throttle_pending": "job {member} in the line of the throttle {name}",
     "recur": "job {member} recurring in the queue {name}",
     "cron": "job {member} recurring in the queue {name}",
     "crons": "recurring job {member}",

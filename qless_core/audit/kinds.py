@@ -68,6 +68,12 @@ KINDS: Final = (
         "requeue",
     ),
     Kind(
+        "kept-back-by-none",
+        "A job is kept back, but no throttle has it in line.",
+        ("requeue", "fail", "delete"),
+        "requeue",
+    ),
+    Kind(
         "waits-for-gone",
         "A job waits for one that is gone, or complete already.",
         ("clean", "fail", "delete"),
@@ -87,6 +93,7 @@ KINDS: Final = (
     Kind("odd-interval", "The interval of a recurring job is no number.", ("delete",), ""),
     Kind("entry-without-job", "A set lists a job that is gone."),
     Kind("not-with-worker", "A worker is said to hold a job that it does not run."),
+    Kind("not-with-throttle", "A throttle counts a job that it does not concern."),
     Kind("tracked-without-job", "A tracked job is gone."),
     Kind("tag-without-job", "A tag lists a job that is gone."),
     Kind("tag-not-carried", "A tag lists a job that does not carry it."),

@@ -33,6 +33,7 @@ local ONCE = {
   [Key.tags] = { 'tags', 'zset' },
   [Key.config] = { 'config', 'hash' },
   [Key.crons] = { 'crons', 'zset' },
+  [Key.archive] = { 'archive', 'hash' },
 }
 
 -- The keys that are there for each name: what it is, of which type, and how it is spelt.
@@ -52,6 +53,11 @@ named('work', Key.work, 'zset')
 named('locks', Key.locks, 'zset')
 named('scheduled', Key.scheduled, 'zset')
 named('depends', Key.depends, 'zset')
+named('throttled', Key.throttled, 'zset')
+named('awaited', Key.awaited, 'zset')
+named('throttle_locks', Key.throttle_locks, 'zset')
+named('throttle_pending', Key.throttle_pending, 'zset')
+named('throttle', Key.throttle, 'hash')
 named('recur', Key.recur, 'zset')
 named('worker', Key.worker_jobs, 'zset')
 named('failed', Key.failed, 'list')
@@ -86,7 +92,8 @@ end
 local PLACES = {
   work = Key.work, locks = Key.locks, scheduled = Key.scheduled, depends = Key.depends,
   recur = Key.recur, cron = Key.cron, worker = Key.worker_jobs, failed = Key.failed, tag = Key.tag,
-  dependencies = Key.dependencies, dependents = Key.dependents,
+  dependencies = Key.dependencies, dependents = Key.dependents, throttled = Key.throttled,
+  throttle_locks = Key.throttle_locks, throttle_pending = Key.throttle_pending,
   completed = function() return Key.completed end,
   tracked = function() return Key.tracked end,
   workers = function() return Key.workers end,
@@ -107,20 +114,23 @@ local FITS = {
   locks = { running = true },
   scheduled = { scheduled = true },
   depends = { depends = true },
+  throttled = { throttled = true },
 }
 Audit.FITS = FITS
 
 local HOMES = { waiting = 'work', stalled = 'work', running = 'locks', scheduled = 'scheduled',
-  depends = 'depends' }
+  depends = 'depends', throttled = 'throttled' }
 
 local function type_of(key)
   return call('type', key).ok
 end
 
--- A read of one job's hash; nil when it is not there, or no hash.
+-- A read of one job's hash; nil when it is not there, or no hash. One that has a class is a job, though
+-- it may not say its jid.
 local function fields(jid, ...)
-  local ok, known = pcall(call, 'hmget', Key.job(jid), 'jid', ...)
-  if ok and known[1] then
+  local key = Key.job(jid)
+  local ok, known = pcall(call, 'hmget', key, 'jid', ...)
+  if ok and (known[1] or call('hexists', key, 'klass') == 1) then
     return known
   end
   return nil
@@ -311,6 +321,17 @@ local function look_depends(see, jid)
   end
 end
 
+-- A job that is kept back: does any of its throttles have it in line?
+local function look_throttled(see, jid, job)
+  for _, id in ipairs(Throttle.ids(job.throttles)) do
+    see.cost(1)
+    if has(Key.throttle_pending(id), jid) then
+      return
+    end
+  end
+  see.add('kept-back-by-none', 'no throttle has it in line', 'job', jid)
+end
+
 local function look_place(see, jid, job)
   local state, queue = job.state, job.queue
   if state == 'failed' then
@@ -328,6 +349,8 @@ local function look_place(see, jid, job)
       look_lock(see, jid, job, score)
     elseif state == 'depends' then
       look_depends(see, jid)
+    elseif state == 'throttled' then
+      look_throttled(see, jid, job)
     end
     return
   end
@@ -346,7 +369,7 @@ local function look_place(see, jid, job)
 end
 
 local WANTED = { 'jid', 'klass', 'state', 'queue', 'worker', 'priority', 'expires', 'retries',
-  'remaining', 'data', 'tags', 'failure', 'grace' }
+  'remaining', 'data', 'tags', 'failure', 'grace', 'throttles' }
 
 -- A key under which a job's hash lies, or should.
 function Looks.job(see, jid)
@@ -364,7 +387,7 @@ function Looks.job(see, jid)
   if not job.jid then
     if call('exists', key) == 0 then
       return
-    elseif job.klass and job.data then
+    elseif job.klass then
       see.add('without-jid', 'it does not say its own jid', 'job', jid)
     else
       see.add('leftover-key', 'a job wrote it that is gone', 'key', key)
@@ -437,8 +460,7 @@ local function look_placed(see, place, name, jid, fits)
   see.cost(3)
   local job = fields(jid, 'state', 'queue', 'failure')
   if not job then
-    local ok, data = pcall(call, 'hexists', Key.job(jid), 'data')
-    if ok and data == 0 then -- else the job's key tells what is wrong
+    if type_of(Key.job(jid)) == 'none' or type_of(Key.job(jid)) == 'hash' then -- else its key tells
       see.add('entry-without-job', 'the job is gone', 'entry', place, name, jid)
     end
     return
@@ -450,8 +472,9 @@ local function look_placed(see, place, name, jid, fits)
   local says = 'it says ' .. quoted(state) .. (queue ~= '' and ' in ' .. quoted(queue) or '')
   local home = HOMES[state]
   local is_home = home and queue ~= '' and has(PLACES[home](queue), jid)
-  if is_home or state == 'failed' or state == 'complete' then
-    see.add('in-two-places', says .. ', and is there', 'entry', place, name, jid)
+  -- A failure group is no place where a job waits for anything: one that is nowhere else is lost.
+  if is_home or state == 'failed' or state == 'complete' or place == 'failed' then
+    see.add('in-two-places', says .. (is_home and ', and is there' or ''), 'entry', place, name, jid)
   else
     see.add('wrong-place', says .. ', but is not there', 'entry', place, name, jid)
   end
@@ -530,6 +553,24 @@ function Entries.worker(see, worker, jid)
     see.add('not-with-worker', 'it says ' .. quoted(job[2] or '') .. ' with ' .. quoted(job[3] or ''),
       'entry', 'worker', worker, jid)
   end
+end
+
+local function look_counted(see, place, id, jid, state)
+  see.cost(2)
+  local job = fields(jid, 'state')
+  if not job then
+    see.add('entry-without-job', 'the job is gone', 'entry', place, id, jid)
+  elseif job[2] ~= state then
+    see.add('not-with-throttle', 'it says ' .. quoted(job[2] or ''), 'entry', place, id, jid)
+  end
+end
+
+function Entries.throttle_locks(see, id, jid)
+  look_counted(see, 'throttle_locks', id, jid, 'running')
+end
+
+function Entries.throttle_pending(see, id, jid)
+  look_counted(see, 'throttle_pending', id, jid, 'throttled')
 end
 
 function Entries.tracked(see, _, jid)
@@ -678,6 +719,8 @@ function Looks.stats(see, key)
   if (kind == 'stats' or kind == 'wait' or kind == 'run')
     and Stats.bin(see.now) - tonumber(bin) > days * 86400 and call('ttl', key) == -1 then
     see.add('old-statistics', 'they are of ' .. bin .. ', older than ' .. days .. ' days', 'stats', key)
+  elseif kind ~= 'stats' and kind ~= 'wait' and kind ~= 'run' then
+    see.add('unknown-key', 'nobody knows what it is', 'stats', key)
   end
 end
 
@@ -770,8 +813,8 @@ local function look_runs(see, key, jid)
   end
 end
 
-local QUEUE_SETS = { work = true, locks = true, scheduled = true, depends = true, recur = true,
-  cron = true }
+local QUEUE_SETS = { work = true, locks = true, scheduled = true, depends = true, throttled = true,
+  recur = true, cron = true }
 
 -- One key that a scan met.
 local function look_key(see, key)

@@ -86,6 +86,10 @@ fail = function(now, jid, note)
   }, GROUP, message, '')
   Queue.leave(queue, jid)
   call('zrem', Key.completed, jid)
+  local throttles = fields(jid, 'throttles')[1]
+  if throttles then
+    Throttle.release(now, jid, throttles, queue, was.state)
+  end
   if was.worker and was.worker ~= '' then
     call('zrem', Key.worker_jobs(was.worker), jid)
     Events.lock_lost(jid, was.worker)
@@ -177,7 +181,7 @@ Mends['complete-not-listed'] = {
 }
 
 -- The state of a job by where it is, where that alone makes sense of it.
-local STATES = { work = 'waiting', scheduled = 'scheduled', depends = 'depends' }
+local STATES = { work = 'waiting', scheduled = 'scheduled', depends = 'depends', throttled = 'throttled' }
 
 local function believe(now, subject, note)
   local place, name, jid = subject[2], subject[3], subject[4]
@@ -238,6 +242,8 @@ Mends['wrong-lock'] = {
     return 'its lock ends at ' .. ends
   end,
 }
+
+Mends['kept-back-by-none'] = { requeue = of_job(requeue), fail = of_job(fail), delete = of_job(delete) }
 
 Mends['stuck'] = {
   requeue = function(now, subject)
@@ -355,7 +361,8 @@ Mends['recurring-in-no-place'] = {
 
 Mends['odd-interval'] = { delete = Mends['recurring-in-no-place'].delete }
 
-for _, kind in ipairs({ 'entry-without-job', 'tracked-without-job', 'not-with-worker' }) do
+for _, kind in ipairs({ 'entry-without-job', 'tracked-without-job', 'not-with-worker',
+  'not-with-throttle' }) do
   Mends[kind] = { clean = drop_entry }
 end
 
