@@ -142,6 +142,20 @@ class Keys:
         """Sorted set: jids that a throttle keeps back, the next in line first."""
         return f"{self.namespace}th:{id}-pending"
 
+    # Limits that are options (ours)
+
+    def starts(self, klass: str) -> str:
+        """List: when jobs of a class with a rate limit started, or are to start, latest first."""
+        return f"{self.namespace}starts:{klass}"
+
+    def host_workers(self, host: str) -> str:
+        """Sorted set: workers of a host, by when they asked for jobs last."""
+        return f"{self.namespace}host:{host}:workers"
+
+    def host_failures(self, host: str) -> str:
+        """Sorted set: `<when> <jid>` of what failed or was dropped on a host, by time."""
+        return f"{self.namespace}host:{host}:failures"
+
     # Workers
 
     @property

@@ -6,9 +6,13 @@ our client and the console refuse senseless values before they are stored.
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,7 @@ class Option:
         minimum: the smallest number that makes sense.
         is_whole: whether only whole numbers make sense.
         is_listed: whether `config.get` without a name shows it while it is not set.
+        needs: says what a text must be, where this one is not; "" where it is.
 
     """
 
@@ -33,6 +38,7 @@ class Option:
     minimum: float = 0
     is_whole: bool = True
     is_listed: bool = False
+    needs: Callable[[str], str] | None = None
 
     @property
     def is_number(self) -> bool:
@@ -42,7 +48,7 @@ class Option:
     def complaint(self, value: str | float) -> str | None:
         """Say what is wrong with a value, or None when it makes sense."""
         if not self.is_number:
-            return None if str(value).strip() else f"{self.name} must not be empty"
+            return self._complaint_of_text(str(value))
         number = as_number(value)
         if number is None or isinstance(value, bool):
             return f"{self.name} must be a number of {self.unit}, got {value!r}"
@@ -51,6 +57,12 @@ class Option:
         if number < self.minimum:
             return f"{self.name} must be at least {self.minimum:g} {self.unit}, got {value!r}"
         return None
+
+    def _complaint_of_text(self, value: str) -> str | None:
+        if not value.strip():
+            return f"{self.name} must not be empty"
+        needed = self.needs(value) if self.needs else ""
+        return f"{self.name} must be {needed}, got {value!r}" if needed else None
 
     def read(self, stored: str | float | None) -> str | int | float | None:
         """Turn what is stored into what the script makes of it."""
@@ -82,6 +94,25 @@ def as_whole(value: object) -> int | None:
     """Read a number and drop its fraction; None for all that is no finite number."""
     number = as_number(value)
     return None if number is None else int(number)
+
+
+def _rates_needed(value: str) -> str:
+    """Say what the option `rate-limits` must be, unless this is it."""
+    try:
+        rates = json.loads(value)
+    except ValueError:
+        rates = None
+    if isinstance(rates, dict) and all(map(_is_rate, rates.values())):
+        return ""
+    return 'a JSON object of [count, seconds] by class, as {"app.Mail": [100, 60]}'
+
+
+def _is_rate(rate: object) -> bool:
+    """Tell whether this is a whole number from 1 up, and seconds."""
+    if not isinstance(rate, list) or len(rate) != 2 or any(isinstance(n, bool) for n in rate):  # noqa: PLR2004 - a pair
+        return False
+    count, seconds = (as_number(n) if isinstance(n, int | float) else None for n in rate)
+    return isinstance(count, int) and count > 0 and seconds is not None and seconds > 0
 
 
 #: The options, in the order in which the console and the reference show them.
@@ -176,6 +207,40 @@ OPTIONS: Final = (
         0,
         "jobs",
         "How many jobs of a queue may run at once; 0 for no limit.",
+    ),
+    Option(
+        "rate-limits",
+        None,
+        "",
+        "How many jobs of a class may start in so many seconds: JSON, [count, seconds] by class.",
+        needs=_rates_needed,
+    ),
+    Option(
+        "host-max-running",
+        0,
+        "jobs",
+        "How many jobs may run at once on one host; 0 for no limit.",
+    ),
+    Option(
+        "host-max-failures",
+        0,
+        "failures",
+        "How many jobs may fail, or be dropped, on a host lately before it is slowed; 0 for any.",
+    ),
+    Option(
+        "host-failure-span",
+        600,
+        "seconds",
+        "For how long a host's failures count against it.",
+        minimum=1,
+        is_whole=False,
+    ),
+    Option(
+        "drop-backoff",
+        0,
+        "seconds",
+        "How long a dropped job waits before it is handed out again, doubling each time; 0: not.",
+        is_whole=False,
     ),
 )
 

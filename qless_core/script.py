@@ -41,6 +41,7 @@ PARTS: Final = (
     "recurring",
     "cron",
     "throttle",
+    "limits",
     "bulk",
     "walk",
     "archive",

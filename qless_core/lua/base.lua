@@ -30,7 +30,7 @@ local Dependencies, Failures, Queue = from('dependencies'), from('failures'), fr
 local Worker, Spawn, Expire = from('worker'), from('spawn'), from('expire')
 local Put, Prune, Walk = from('put'), from('prune'), from('walk')
 local Audit = from('audit')
-local Cron, Throttle = from('cron'), from('throttle')
+local Cron, Throttle, Limits = from('cron'), from('throttle'), from('limits')
 
 -- Command name -> function(now, arguments). Each file adds the commands of its concern; api.lua knows
 -- which file has which.

@@ -16,6 +16,7 @@ local UNLISTED = {
   ['max-job-history'] = 100,     -- items in the history of a job; 0 or less: no limit
   ['max-worker-age'] = 86400,    -- seconds
   ['max-failure-message'] = 32768, -- bytes; 0 or less: no limit
+  ['host-failure-span'] = 600,   -- seconds
 }
 
 -- What this call has read so far: a pop of a hundred jobs asks for an option once.
@@ -41,6 +42,11 @@ local function stored(name)
     seen[name] = value
   end
   return value
+end
+
+-- Config.text(name) -> what is stored, or nil.
+function Config.text(name)
+  return stored(name) or nil
 end
 
 -- Config.number(name, default) -> a finite number: the stored one, else the default.

@@ -102,6 +102,21 @@ function Key.throttle_pending(id)
   return NAMESPACE .. 'th:' .. id .. '-pending'
 end
 
+-- list: when jobs of a class with a rate limit started last, or are to start, the latest first
+function Key.starts(klass)
+  return NAMESPACE .. 'starts:' .. klass
+end
+
+-- zset: workers of a host, by when they asked for jobs last; while a limit by host is set
+function Key.host_workers(host)
+  return NAMESPACE .. 'host:' .. host .. ':workers'
+end
+
+-- zset: `<when> <jid>` of what failed or was dropped on a host, by time; while that is limited
+function Key.host_failures(host)
+  return NAMESPACE .. 'host:' .. host .. ':failures'
+end
+
 -- hash: the fields of a job that recurs by cron expression
 function Key.cron_job(jid)
   return NAMESPACE .. 'cron:' .. jid

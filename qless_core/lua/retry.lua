@@ -28,6 +28,12 @@ Commands['retry'] = function(now, arg)
   if known[7] then
     Throttle.release(now, jid, known[7], queue, 'running')
   end
+  if group and message then
+    Config.prefetch('max-job-history', 'max-failure-message', 'host-max-failures')
+    if Config.number('host-max-failures', 0) > 0 then
+      Limits.failed(now, jid, worker)
+    end
+  end
   if remaining < 0 then
     local default_group, default_message = Failures.exhausted(queue)
     group = group or default_group

@@ -48,6 +48,9 @@ NOT_SUBJECTS = (
     '["entry","nowhere","q","wait"]',
 )
 
+#: Names that no throttle can have, as the keys of another one end in them.
+NO_THROTTLES = [(("",), "throttle"), (("t-locks",), "throttle"), (("t-pending",), "throttle")]
+
 PUT_OPTIONS = [
     *[((*PUT, "priority", value), "priority") for value in NOT_NUMBERS],
     *[((*PUT, "retries", value), "retries") for value in NOT_WHOLE],
@@ -321,6 +324,24 @@ BAD_CALLS = {
         *without(("g", 0, 1), "group", "start", "count"),
         *[(("g", value, 1), "start") for value in NOT_COUNTS],
         *[(("g", 0, value), "count") for value in NOT_COUNTS],
+    ],
+    "throttle.set": [
+        *without(("t", 5), "throttle", "maximum"),
+        *NO_THROTTLES,
+        *[(("t", value), "maximum") for value in NOT_COUNTS],
+        *[(("t", 5, value), "expiry") for value in (*NOT_WHOLE, "-2")],
+    ],
+    "throttle.get": [((), "throttle"), *NO_THROTTLES],
+    "throttle.locks": [((), "throttle"), *NO_THROTTLES],
+    "throttle.pending": [((), "throttle"), *NO_THROTTLES],
+    "throttle.ttl": [((), "throttle"), *NO_THROTTLES],
+    "throttle.release": [*without(("t", "wait"), "throttle", "jid"), *NO_THROTTLES],
+    "throttle.delete": [((), "throttle"), *NO_THROTTLES],
+    "queue.throttle.get": [((), "queue"), (("",), "queue")],
+    "queue.throttle.set": [
+        *without(("q", 5), "queue", "maximum"),
+        (("", 5), "queue"),
+        *[(("q", value), "maximum") for value in NOT_COUNTS],
     ],
     "audit.scan": [
         *without((0, 10), "cursor", "count"),
