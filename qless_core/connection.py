@@ -143,9 +143,8 @@ class Guided:
         """Introduce ourselves, then look who is there."""
         try:
             super().on_connect_check_health(check_health)  # type: ignore[misc]  # of redis-py's class
-        except exceptions.ResponseError as error:
-            if "not allowed in cluster mode" in str(error) and self._guide.tag is None:
-                raise ClusterWithoutTag(str(error)) from error
+        except exceptions.ResponseError:
+            self._look(self._hello())  # a cluster knows no database, and there is more to say
             raise
         self._look(self._hello())
 
@@ -154,6 +153,9 @@ class Guided:
         self.send_command("HELLO", check_health=False)  # type: ignore[attr-defined]  # redis-py's
         try:
             told = self.read_response()
+        except exceptions.AuthenticationError as error:
+            problem = "it asks for a password"
+            raise exceptions.AuthenticationError(problem) from error
         except exceptions.ResponseError:
             return {}  # a proxy, which leads where it likes
         return dict(zip(told[::2], told[1::2], strict=True)) if isinstance(told, list) else {}

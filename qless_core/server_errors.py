@@ -51,18 +51,18 @@ _CODES: Final[dict[type[exceptions.RedisError], str]] = {
 }
 
 _CODE: Final = re.compile(r"[A-Z]{2,}(?= )")
-_PLACE: Final = re.compile(r",? *script: .*\Z|,? on @?user_\w+:\d+.*\Z", re.DOTALL)
+_PLACE: Final = re.compile(r",? *script: [0-9a-z_]+,? on .*\Z|,? on @?user_\w+:\d+.*\Z", re.DOTALL)
 #: What a user may not do, as the server says it, and which right that is.
 _RIGHTS: Final = (
     (re.compile(r"run the '([^']+)' command"), "the command {named} (+{lower})"),
     (re.compile(r"access the '(.+)' key", re.DOTALL), "the key {named} (~{namespace}*)"),
     (re.compile(r"access the '(.+)' channel", re.DOTALL), "the channel {named} (&{namespace}*)"),
-    (re.compile(r"access (?:a|one of the) channels?"), "a channel (&{namespace}*)"),
-    (re.compile(r"access (?:a|one of the) keys?"), "a key (~{namespace}*)"),
+    (re.compile(r"the channel|a channel|the channels"), "a channel (&{namespace}*)"),
+    (re.compile(r"the keys|a key"), "a key (~{namespace}*)"),
 )
-#: How it says so of a command inside a script, with or without a code of its own.
+#: How it says so of a command inside a script, which has no code of its own.
 _DENIED: Final = re.compile(
-    r"ACL failure in script|no permissions? to|can't run this command", re.IGNORECASE
+    r"ACL failure in script|no permissions? to|The user executing the script can't"
 )
 #: What a node of a cluster says to keys that are not tagged.
 _ELSEWHERE: Final = re.compile(
@@ -118,7 +118,7 @@ def _missing(error: Exception, code: str, text: str, namespace: str) -> str:
     """Say which right is missing, as ACL SETUSER takes it where that can be told; "" if none is."""
     if code in ("NOAUTH", "WRONGPASS") or isinstance(error, exceptions.AuthenticationError):
         return "a user name and a password that the server takes"
-    is_denied = isinstance(error, exceptions.ResponseError) and _DENIED.search(str(error))
+    is_denied = isinstance(error, exceptions.ResponseError) and _DENIED.search(text)
     if code != "NOPERM" and not is_denied:
         return ""
     for what, right in _RIGHTS:

@@ -13,6 +13,7 @@ from redis.exceptions import TimeoutError as RedisTimeout
 
 from qless_core.errors import RedisUnavailable
 from qless_core.events import TRACKED_CHANNELS, event_of
+from qless_core.server_errors import errors_of_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,6 +81,7 @@ class Subscription:
         It is also None, sooner, when a message was skipped or the subscription was closed.
 
         Raises:
+            NotPermitted: the user may not hear these channels.
             RedisUnavailable: the server is gone; the next call connects again.
 
         """
@@ -146,6 +148,9 @@ class Subscription:
             if self._closed:
                 return None
             if isinstance(error, RedisError | OSError):
+                meant = errors_of_server(error, self._client.namespace)
+                if isinstance(meant, RedisUnavailable) and not meant.passes:
+                    raise meant from error
                 problem = f"the subscription to {self._client.safe_url} is lost: {error}"
                 raise RedisUnavailable(problem) from error
             raise
@@ -237,6 +242,9 @@ class Events:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+
+    def __repr__(self) -> str:
+        return f"<Events of {self._client!r}>"
 
     def subscribe(self, *channels: str) -> Subscription:
         """Listen on a connection of its own: `with client.events.subscribe() as events: …`.
