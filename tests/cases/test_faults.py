@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from redis.exceptions import ResponseError
 
@@ -295,7 +293,7 @@ def test_fault_11_the_history_keeps_the_first_and_the_newest(lua):
 def test_fault_12_a_worker_with_a_wrong_clock_harms_nobody(server, redis, monkeypatch):
     now = redis.time()[0]
     for name, wrong in (("fast", now + 3600), ("slow", now - 3600)):
-        monkeypatch.setattr(time, "time", lambda wrong=wrong: wrong)
+        monkeypatch.setattr("time.time", lambda wrong=wrong: wrong)
         with Client(server.url, worker_name=name) as client:
             client.queues["q"].put("K", {}, jid=name)
             job = client.queues["q"].pop()

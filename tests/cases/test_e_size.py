@@ -1,0 +1,172 @@
+"""Section E of the field cases: what is large is read in parts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from qless_core import reads
+from qless_core.reads.plan import Slice, run
+
+
+@pytest.fixture
+def cost(client, redis):
+    """Run a read; answers how many commands, round trips and bytes of replies it took."""
+
+    def cost(plan):
+        trips = 0
+
+        def counted(scope):
+            nonlocal trips
+            batches, replies = plan(scope), None
+            while True:
+                try:
+                    calls = next(batches) if replies is None else batches.send(replies)
+                except StopIteration as stop:
+                    return stop.value
+                trips += 1
+                replies = yield calls
+
+        redis.config_resetstat()
+        run(client.redis, client.keys, [counted], now=client.now())
+        stats = redis.info("stats")
+        commands = sum(each["calls"] for each in redis.info("commandstats").values())
+        return commands, trips, stats["total_net_output_bytes"]
+
+    return cost
+
+
+def fill(redis, number):
+    """Store so many jobs in each state, groups, tags, queues and workers."""
+    with redis.pipeline(transaction=False) as pipeline:
+        for each in range(number):
+            for state, key in (
+                ("waiting", "ql:q:q-work"),
+                ("running", "ql:q:q-locks"),
+                ("scheduled", "ql:q:q-scheduled"),
+                ("depends", "ql:q:q-depends"),
+                ("complete", "ql:completed"),
+            ):
+                jid = f"{state}-{each}"
+                job = {"jid": jid, "klass": "K", "state": state, "queue": "q", "worker": "w"}
+                pipeline.hset(f"ql:j:{jid}", mapping={**job, "data": "{}", "tags": '["t"]'})
+                pipeline.zadd(key, {jid: 1e10 + each})
+                pipeline.zadd("ql:t:t", {jid: each})
+                pipeline.zadd("ql:tracked", {jid: each})
+            pipeline.zadd("ql:w:w:jobs", {f"running-{each}": 1e10 + each})
+            failure = json.dumps({"group": "g", "message": "m", "when": 1, "worker": "w"})
+            job = {"jid": f"f-{each}", "klass": "K", "state": "failed", "queue": "q"}
+            pipeline.hset(f"ql:j:f-{each}", mapping={**job, "failure": failure})
+            pipeline.lpush("ql:f:g", f"f-{each}")
+            pipeline.lpush(f"ql:f:g-{each}", f"f-{each}")
+            pipeline.sadd("ql:failures", "g", f"g-{each}")
+            pipeline.zadd("ql:tags", {f"t-{each}": 2})
+        pipeline.zadd("ql:queues", {"q": 1})
+        pipeline.zadd("ql:workers", {"w": 1e10})
+        pipeline.execute()
+
+
+PART = Slice(0, 25)
+PAGES = {
+    "group": lambda: reads.failure_jobs("g", PART),
+    "completed": lambda: reads.completed(PART),
+    "tags": lambda: reads.tags(PART),
+    "waiting": lambda: reads.queue_jobs("q", "waiting", PART),
+    "running": lambda: reads.queue_jobs("q", "running", PART),
+    "scheduled": lambda: reads.queue_jobs("q", "scheduled", PART),
+    "depends": lambda: reads.queue_jobs("q", "depends", PART),
+    "worker": lambda: reads.worker("w", PART),
+    "queue": lambda: reads.queue("q"),
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_b29_b31_a_page_costs_the_same_however_much_there_is(redis, cost, page):
+    fill(redis, 50)
+    few = cost(PAGES[page]())
+    fill(redis, 1000)
+    many = cost(PAGES[page]())
+
+    assert many[0] <= few[0]
+    assert many[1] == few[1] <= 3
+    assert many[2] < few[2] + 3000
+
+
+@pytest.mark.parametrize("page", ["tracked", "tagged", "groups"])
+def test_b27_b29_lists_that_are_sorted_by_state_read_the_jobs_of_one_page(redis, cost, page):
+    pages = {
+        "tracked": lambda: reads.tracked(PART),
+        "tagged": lambda: reads.tagged("t", PART),
+        "groups": lambda: reads.failure_groups(PART),
+    }
+    fill(redis, 50)
+    few = cost(pages[page]())
+    fill(redis, 1000)
+    many = cost(pages[page]())
+
+    assert many[1] == few[1] <= 3
+    # A word or a number for each that is listed, and no more.
+    assert many[2] < few[2] + 1000 * 5 * 60
+
+
+def test_b28_every_listing_of_the_client_pages_through_all(client, redis):
+    fill(redis, 130)
+    queue = client.queues["q"]
+
+    def walked(page, step=40):
+        met = []
+        while found := page(len(met), step):
+            assert len(found) <= step
+            met.extend(found)
+        return met
+
+    for listing in (
+        queue.jobs.running,
+        queue.jobs.scheduled,
+        queue.jobs.depends,
+        client.jobs.complete,
+        lambda start, count: client.jobs.tagged("t", start, count).jids,
+        lambda start, count: [job.jid for job in client.failures.jobs("g", start, count).jobs],
+    ):
+        met = walked(listing)
+        assert len(met) == len(set(met)) in (130, 650)
+    assert sorted(walked(client.tags.top)) == sorted(f"t-{each}" for each in range(130))
+
+
+def test_b32_lists_do_not_carry_large_messages_and_data(client, redis, cost):
+    for number in range(5):
+        client.queues["q"].put("K", {"x": "d" * 2_000_000}, jid=f"j-{number}", tags=["t"])
+        client.queues["q"].pop().fail("g", "m" * 1_000_000)
+        redis.hset(
+            f"ql:j:j-{number}",
+            "failure",
+            json.dumps({"group": "g", "message": "m" * 1_000_000, "when": 1, "worker": "w"}),
+        )
+
+    for plan in (
+        reads.failure_jobs("g", PART),
+        reads.failure_groups(PART),
+        reads.tagged("t", PART),
+        reads.overview(),
+    ):
+        assert cost(plan)[2] < 6_000_000  # the messages as they are stored, and no data
+    _, (page,) = run(client.redis, client.keys, [reads.failure_jobs("g", PART)], now=client.now())
+    assert sum(len(repr(row)) for row in page.rows) < 50_000
+    assert len(json.loads(redis.hget("ql:j:j-1", "failure"))["message"]) == 1_000_000
+
+
+def test_b34_a_pop_moves_and_reads_only_what_it_is_asked_for(lua, redis):
+    with redis.pipeline(transaction=False) as pipeline:
+        for number in range(20_000):
+            jid = f"j-{number}"
+            pipeline.hset(f"ql:j:{jid}", mapping={"jid": jid, "state": "scheduled", "queue": "q"})
+            pipeline.zadd("ql:q:q-scheduled", {jid: 1})
+        pipeline.execute()
+    lua("recur", 1, "q", "r", "K", "{}", "interval", 0.01, 0)
+
+    for call in (("queues", 1000), ("peek", 1000, "q", 5), ("pop", 1000, "q", "w", 5)):
+        redis.config_resetstat()
+        lua(*call)
+        assert sum(each["calls"] for each in redis.info("commandstats").values()) < 250, call
+    assert redis.zcard("ql:q:q-scheduled") >= 20_000 - 5
