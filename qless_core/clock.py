@@ -18,6 +18,9 @@ SERVER = "auto"
 class Clock:
     """The clocks of this machine, and the word that leaves time to the server."""
 
+    def __repr__(self) -> str:
+        return "Clock()"
+
     def stamp(self) -> str:
         """Say what commands send as `now`: here always `auto`, the server's own time."""
         return SERVER

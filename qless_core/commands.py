@@ -49,6 +49,9 @@ class Commands:
     def __init__(self, run: Callable[..., Any]) -> None:
         self._run = run
 
+    def __repr__(self) -> str:
+        return "<Commands>"
+
     # Jobs come, are taken, and go
 
     def put(

@@ -26,6 +26,9 @@ class Config(MutableMapping[str, Value]):
     def __init__(self, commands: Commands) -> None:
         self._commands = commands
 
+    def __repr__(self) -> str:
+        return "<Config>"
+
     def __getitem__(self, option: str) -> Value:
         value = _read(option, self._commands.config_get(option))
         if value is None:

@@ -29,6 +29,9 @@ class CronPlans:
         self._clock = clock
         self._next_look = float("-inf")
 
+    def __repr__(self) -> str:
+        return "<CronPlans>"
+
     def tend(self) -> int:
         """Extend the plans that run out, at most once a minute; answers how many were extended.
 

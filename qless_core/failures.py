@@ -24,6 +24,9 @@ class Failures:
     def __init__(self, client: Client) -> None:
         self._client = client
 
+    def __repr__(self) -> str:
+        return f"<Failures of {self._client!r}>"
+
     @property
     def groups(self) -> dict[str, int]:
         """Count the failed jobs by group."""

@@ -31,6 +31,9 @@ class Jobs:
     def __init__(self, client: Client) -> None:
         self._client = client
 
+    def __repr__(self) -> str:
+        return f"<Jobs of {self._client!r}>"
+
     def __getitem__(self, jid: str) -> Job | RecurringJob | None:
         """Read a job or recurring job; None when nothing has this jid."""
         record = self._client.commands.get(jid)

@@ -68,6 +68,11 @@ class NewJob:
     depends: Iterable[str | Job] | None = field(default=None, kw_only=True)
     throttles: Iterable[str] | None = field(default=None, kw_only=True)
 
+    def __repr__(self) -> str:
+        given = ((name, getattr(self, name)) for name in OPTIONS)
+        options = "".join(f", {name}={value!r}" for name, value in given if value is not None)
+        return f"NewJob({self.klass!r}, {self.data!r}{options})"
+
     @classmethod
     def of(cls, job: NewJob | Mapping[str, Any] | tuple[Any, ...]) -> NewJob:
         """Make one of a mapping of its arguments, or of a tuple of class, data and such a mapping.

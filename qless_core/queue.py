@@ -409,6 +409,9 @@ class Queues:
     def __init__(self, client: Client) -> None:
         self._client = client
 
+    def __repr__(self) -> str:
+        return f"<Queues of {self._client!r}>"
+
     def __getitem__(self, name: str) -> Queue:
         return Queue(self._client, name)
 

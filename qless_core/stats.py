@@ -19,6 +19,9 @@ class Stats:
     def __init__(self, client: Client) -> None:
         self._client = client
 
+    def __repr__(self) -> str:
+        return f"<Stats of {self._client!r}>"
+
     def get(self, queue: str, day: float | dt.date | dt.datetime | None = None) -> QueueStats:
         """Read the statistics of a queue.
 

@@ -15,6 +15,9 @@ class Tags:
     def __init__(self, client: Client) -> None:
         self._client = client
 
+    def __repr__(self) -> str:
+        return f"<Tags of {self._client!r}>"
+
     def __call__(self, offset: int = 0, count: int = 100) -> list[str]:
         """Do `top`, under the name of other clients."""
         return self.top(offset, count)

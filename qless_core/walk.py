@@ -31,6 +31,7 @@ LISTS: Final = {
     "stalled": ("stalled",),
     "scheduled": ("scheduled",),
     "depends": ("depends",),
+    "throttled": ("throttled",),
     "recurring": ("recurring", "cron"),
 }
 #: What a queue can be asked for; failed jobs are in no list of it, but name it.

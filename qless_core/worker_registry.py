@@ -18,6 +18,9 @@ class Workers:
     def __init__(self, client: Client) -> None:
         self._client = client
 
+    def __repr__(self) -> str:
+        return f"<Workers of {self._client!r}>"
+
     @property
     def counts(self) -> list[WorkerCounts]:
         """How many jobs each worker holds, the most recently seen first."""

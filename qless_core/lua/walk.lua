@@ -61,6 +61,10 @@ function Lists.depends(queue)
   return Key.depends(queue), 'zrange'
 end
 
+function Lists.throttled(queue)
+  return Key.throttled(queue), 'zrange'
+end
+
 function Lists.recurring(queue)
   return Key.recur(queue), 'zrange'
 end
@@ -80,13 +84,13 @@ end
 -- jobs.walk list name count [score jid] -> [jid, score, jid, score...], at most count of them and at most
 -- MOST: the next ones behind the one that was met last, all from the beginning without one. Reads only.
 -- Lists of the queue `name`: waiting, due (scheduled, and their time has come), scheduled, running,
--- stalled (their lock ran out), depends, recurring (by interval), cron. Of no queue, with name '':
--- complete, the oldest first; with the name of a tag: tag.
+-- stalled (their lock ran out), depends, throttled, recurring (by interval), cron. Of no queue, with name
+-- '': complete, the oldest first; with the name of a tag: tag.
 Commands['jobs.walk'] = function(now, arg)
   local list = Lists[arg[1] or '']
   if not list then
-    Check.must('list', 'waiting, due, scheduled, running, stalled, depends, recurring, cron, '
-      .. 'complete or tag', arg[1])
+    Check.must('list', 'waiting, due, scheduled, running, stalled, depends, throttled, recurring, '
+      .. 'cron, complete or tag', arg[1])
   end
   local name = Check.text(arg[2], 'name')
   local count = math.min(Check.count(arg[3], 'count'), MOST)

@@ -62,6 +62,9 @@ class Worker:
         self.reserver = reserver(found)
         self._stop = Event()
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r} of {self.reserver!r}>"
+
     @property
     def name(self) -> str:
         """In whose name jobs are held."""

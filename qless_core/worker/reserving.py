@@ -28,6 +28,9 @@ class Ordered:
     def __init__(self, queues: Iterable[Queue]) -> None:
         self.queues = tuple(queues)
 
+    def __repr__(self) -> str:
+        return f"Ordered({[queue.name for queue in self.queues]!r})"
+
     def reserve(self) -> Job | None:
         """Take a job; None when no queue has one."""
         for queue in self.queues:
@@ -43,6 +46,9 @@ class RoundRobin:
     def __init__(self, queues: Iterable[Queue]) -> None:
         self.queues = tuple(queues)
         self._turns = deque(self.queues)
+
+    def __repr__(self) -> str:
+        return f"RoundRobin({[queue.name for queue in self.queues]!r})"
 
     def reserve(self) -> Job | None:
         """Take a job; None when no queue has one."""

@@ -548,3 +548,44 @@ def test_a_job_without_a_client_says_so_when_a_verb_is_called():
     assert job.data == {"a": 1}
     with pytest.raises(BadArgument, match="without a client"):
         job.complete()
+
+
+def test_moving_may_change_what_a_put_may_give(client, queue):
+    queue.put("Job", {}, jid="a", priority=5, tags=["t"], retries=2)
+    job = client.jobs["a"]
+
+    job.requeue("elsewhere", priority=7, tags=["new", ""], retries=9, delay=5)
+
+    assert (job.priority, job.tags, job.original_retries, job.retries_left) == (7, ["new"], 9, 9)
+    assert job.record == client.jobs["a"].record
+    with pytest.raises(BadArgument, match="tags"):
+        job.move("q", tags="t")
+
+
+def test_a_job_is_finished_and_the_next_one_taken_in_one_round_trip(client, queue):
+    queue.put("Job", {}, jid="a", priority=1)
+    queue.put("Job", {"n": 1}, jid="b")
+    first = queue.pop()
+    first["done"] = True
+    client.redis.config_resetstat()
+
+    second = first.complete_and_pop()
+
+    stats = client.redis.info("commandstats")
+    calls = [stats.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("evalsha", "fcall")]
+    assert sum(calls) == 1
+    assert first.record == client.jobs["a"].record
+    assert (first.state, first.data) == (State.COMPLETE, {"done": True})
+    assert (second.jid, second.state, second.worker_name) == ("b", "running", "worker-1")
+    assert second.complete_and_pop("elsewhere", next_queue="next", delay=5) is None
+    assert (second.state, second.queue_name) == ("scheduled", "next")
+
+
+def test_nothing_is_taken_after_a_job_that_was_lost(client, queue, other, clock):
+    mine, _ = lose(queue, other, clock)
+    queue.put("Job", {}, jid="b")
+
+    with pytest.raises(LockLost):
+        mine.complete_and_pop()
+
+    assert client.jobs["b"].state == "waiting"

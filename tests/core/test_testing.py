@@ -11,7 +11,15 @@ import qless_core
 from qless_core import events
 from qless_core.client import Client
 from qless_core.errors import BadArgument
-from qless_core.testing import FrozenClock, make_job, perform, perform_all, record_events
+from qless_core.job import Job
+from qless_core.testing import (
+    FrozenClock,
+    NullClient,
+    make_job,
+    perform,
+    perform_all,
+    record_events,
+)
 
 pytest_plugins = ["pytester"]
 
@@ -107,3 +115,71 @@ def test_the_fixtures_give_an_application_a_server_of_its_own(pytester, monkeypa
 
 def test_the_server_of_the_fixtures_is_not_the_default_one(server):
     assert Client().safe_url not in server.url
+
+
+class Forwards:
+    @staticmethod
+    def process(job):
+        job["seen"] = True
+        job.heartbeat()
+        job.log("step", {"n": 1})
+        job.client.queues["mail"].put("app.Mail", {"to": job["to"]}, jid="mail-1")
+        job.complete("next", delay=5)
+
+
+def test_a_null_client_notes_what_a_job_would_have_sent():
+    client = NullClient()
+    job = Job.build(Forwards, {"to": "ada"}, client=client, queue="q", jid="j")
+
+    job.perform()
+
+    assert [call[0] for call in client.calls] == ["heartbeat", "log", "put", "complete"]
+    assert client.calls[0] == ("heartbeat", "j", "null-worker", '{"to":"ada","seen":true}')
+    assert client.calls[2][1:6] == ("null-worker", "mail", "mail-1", "app.Mail", '{"to":"ada"}')
+    assert (job.state, job.queue_name, job.is_settled) == ("scheduled", "next", True)
+
+
+@pytest.mark.parametrize(
+    ("verb", "answer", "state"),
+    [
+        (lambda job: job.heartbeat(), 1_700_000_060, "running"),
+        (lambda job: job.complete(), "complete", "complete"),
+        (lambda job: job.complete("n"), "waiting", "waiting"),
+        (lambda job: job.complete("n", depends=["x"]), "depends", "depends"),
+        (lambda job: job.fail("g", "m"), None, "failed"),
+        (lambda job: job.retry(), 4, "waiting"),
+        (lambda job: job.tag("x"), ["x"], "running"),
+        (lambda job: job.track(), True, "running"),
+        (lambda job: job.client.queues["q"].put_many([("K", {}, {"jid": "a"})]), ["a"], "running"),
+        (lambda job: job.client.queues["q"].recur("K", {}, 5, jid="r"), "r", "running"),
+        (lambda job: job.client.queues["q"].pop(), None, "running"),
+        (lambda job: job.client.bulk_cancel(["a", "b"]), ["a", "b"], "running"),
+    ],
+)
+def test_every_verb_succeeds_with_a_null_client(verb, answer, state):
+    job = Job.build(Adds, client=NullClient())
+
+    assert verb(job) == answer
+    assert job.state == state
+
+
+def test_a_job_without_a_client_runs_and_says_that_it_has_none():
+    job = Job.build(Adds, {"n": 1}, retries=2, tags=("x",))
+
+    assert job.perform() == 2
+    assert job.klass is Adds
+    assert (job.retries_left, job.original_retries, job.tags) == (2, 2, ["x"])
+    for verb in (job.heartbeat, job.complete, job.cancel, lambda: job.ttl):
+        with pytest.raises(BadArgument, match="without a client"):
+            verb()
+    assert not job.is_settled
+    assert job.state == "running"
+
+
+def test_a_job_that_cannot_be_built_says_why():
+    with pytest.raises(BadArgument, match="JSON"):
+        Job.build(Adds, {"bad": {1}})
+    with pytest.raises(BadArgument, match="colour"):
+        Job.build(Adds, colour="red")
+    with pytest.raises(BadArgument, match="inside a function"):
+        Job.build(lambda job: job)

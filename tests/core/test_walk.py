@@ -42,6 +42,8 @@ def every_state(client, queue, clock):
     queue.put("Job", {}, jid="q-scheduled", delay=50)
     queue.put("Job", {}, jid="q-depends", depends=["q-waiting"])
     queue.recur("Job", {}, 60, jid="q-recurring", offset=60)
+    client.redis.hset("ql:j:q-throttled", mapping={"jid": "q-throttled", "state": "throttled"})
+    client.redis.zadd("ql:q:q-throttled", {"q-throttled": 1})
     queue.cron("Job", {}, "0 0 1 1 *", jid="q-cron")
     return queue
 
@@ -53,6 +55,7 @@ FOUND = {
     "stalled": {"q-stalled"},
     "scheduled": {"q-scheduled"},
     "depends": {"q-depends"},
+    "throttled": {"q-throttled"},
     "recurring": {"q-recurring", "q-cron"},
     "failed": {"q-failed"},
 }

@@ -12,6 +12,7 @@ KEYS = {
     "running": "ql:q:q-locks",
     "stalled": "ql:q:q-locks",
     "depends": "ql:q:q-depends",
+    "throttled": "ql:q:q-throttled",
     "recurring": "ql:q:q-recur",
     "cron": "ql:q:q-cron",
     "complete": "ql:completed",
