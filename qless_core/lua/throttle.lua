@@ -426,7 +426,9 @@ end
 -- go to work. One that was kept back goes to work with the next pop of its queue.
 Commands['throttle.release'] = function(now, arg)
   local id = name(arg[1])
-  for _, jid in ipairs(Check.names(arg, 2, 'jid')) do
+  local jids = Check.names(arg, 2, 'jid')
+  Check.memory()
+  for _, jid in ipairs(jids) do
     if call('zrem', Key.throttle_locks(id), jid) == 0
       and call('zrem', Key.throttle_pending(id), jid) == 1 then
       local queue = try('hget', Key.job(jid), 'queue')
@@ -442,6 +444,7 @@ end
 -- throttle.delete id -> nil. There is no limit any more; the jobs that it kept back go to work.
 Commands['throttle.delete'] = function(now, arg)
   local id = name(arg[1])
+  Check.memory()
   call('del', Key.throttle(id))
   let_in(now, id, MOST)
   return nil
