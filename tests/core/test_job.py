@@ -51,6 +51,7 @@ def test_the_states_are_listed_in_their_order():
         "stalled",
         "scheduled",
         "depends",
+        "throttled",
         "failed",
         "complete",
     ]
