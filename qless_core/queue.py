@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 from qless_core import bulk, walk, wire
 from qless_core.commands import sendable
 from qless_core.cron import Cron
-from qless_core.errors import BadArgument, QlessError
+from qless_core.errors import BadArgument, JobNotFound, JobNotRunning, QlessError
 from qless_core.job import Job, new_jid, texts_of
 from qless_core.job_class import klass_name_of
 from qless_core.new_job import OPTIONS as NEW_JOB_OPTIONS
@@ -390,13 +390,43 @@ class Queue:
         """Whether pops take nothing from it."""
         return self.counts.paused
 
-    def pause(self) -> None:
-        """Let no pop take anything; jobs that run go on."""
+    @property
+    def max_concurrency(self) -> int:
+        """How many of its jobs may run at once, 0 for any number; assign to change it."""
+        return int(self.client.config[f"{self.name}-max-concurrency"])
+
+    @max_concurrency.setter
+    def max_concurrency(self, jobs: int) -> None:
+        self.client.config[f"{self.name}-max-concurrency"] = jobs
+
+    def pause(self, *, stop_jobs: bool = False) -> int:
+        """Let no pop take anything.
+
+        Args:
+            stop_jobs: take the jobs that run from their workers, too: they wait in the queue, ahead
+                of all others. Otherwise they go on.
+
+        Returns:
+            How many jobs were taken from their workers.
+
+        """
         self.client.commands.pause(self.name)
+        if not stop_jobs:
+            return 0
+        running = [*self.jobs.all_jids("running", "stalled")]
+        return sum(self._stop(jid) for jid in running)
 
     def unpause(self) -> None:
         """Let pops take jobs again."""
         self.client.commands.unpause(self.name)
+
+    def _stop(self, jid: str) -> bool:
+        """Take a job from its worker; answers whether it ran still."""
+        try:
+            self.client.commands.timeout(jid)
+        except (JobNotFound, JobNotRunning):
+            return False
+        return True
 
     def forget(self) -> None:
         """Take its name off the list of known queues; the next put brings it back."""

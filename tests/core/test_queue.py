@@ -284,3 +284,35 @@ def test_putting_a_running_job_again_takes_it_from_its_worker(client, queue):
     with pytest.raises(JobNotRunning):
         job.complete()
     assert client.jobs["a"].data == {"new": True}
+
+
+def test_pausing_may_stop_the_jobs_that_run(client, queue, clock):
+    queue.put_many([("Job", {}, {"jid": f"j{number}"}) for number in range(4)])
+    late, done, *others = queue.pop(4)
+    clock.advance(61)
+    for job in (done, *others):
+        job.heartbeat()
+    done.complete()
+
+    assert queue.pause(stop_jobs=True) == 3
+
+    assert queue.is_paused
+    assert queue.jobs.running() == queue.jobs.stalled() == []
+    with pytest.raises(JobNotRunning):
+        late.complete()
+    client.queues["other"].put("Job", {}, jid="runs")
+    client.queues["other"].pop()
+    assert client.queues["other"].pause() == 0
+    assert client.jobs["runs"].state == "running"
+
+
+def test_the_limit_of_running_jobs_is_a_property(client, queue):
+    assert queue.max_concurrency == 0
+
+    queue.max_concurrency = 1
+
+    queue.put("Job", {})
+    queue.put("Job", {})
+    assert (queue.max_concurrency, len(queue.pop(5))) == (1, 1)
+    with pytest.raises(BadArgument):
+        queue.max_concurrency = -1
