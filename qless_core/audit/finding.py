@@ -47,6 +47,7 @@ _SUBJECTS: Final[dict[str, Callable[[tuple[str, ...]], str]]] = {
     "recurring": lambda subject: f"recurring job {subject[1]}",
     "cron_job": lambda subject: f"recurring job {subject[1]}",
     "tagged": lambda subject: f"job {subject[1]}",
+    "twice": lambda subject: f"job {subject[2]} in the failure group {subject[1]}",
     "job": lambda subject: f"job {subject[1]}",
     "queue": lambda subject: f"queue {subject[1]}",
     "group": lambda subject: f"failure group {subject[1]}",
@@ -87,6 +88,8 @@ class Finding:
         """The job that it is about; None where it is about none, or several."""
         match self.subject:
             case ("job" | "recurring" | "cron_job" | "tagged", jid, *_):
+                return jid
+            case ("twice", _, jid):
                 return jid
             case ("entry", place, jid, _) if place in _NAMES_ARE_JIDS:
                 return jid

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from qless_core.records import AuditStep
 
 #: Keys that one step of the scan is to meet, about: some hundred microseconds of the server's time.
-STEP: Final = 150
+STEP: Final = 100
 
 #: The bounds of what SCAN is asked for: it also passes over keys of others.
 SCANNED: Final = (10, 5000)
 
 #: Entries that one step of a set is to meet; subjects that are looked at in one call.
-ENTRIES: Final = 200
+ENTRIES: Final = 100
 SUBJECTS: Final = 100
 
 #: Jobs of a failure group from which on the group is read first, to know whom it lists.
@@ -147,7 +147,7 @@ class Walk:
         for group in groups if twice else ():
             for jids in self._pages(group):
                 self._left.extend(
-                    ("entry", "failed", group, jid) for jid in jids if hash((group, jid)) in twice
+                    ("twice", group, jid) for jid in jids if hash((group, jid)) in twice
                 )
         yield from self._settle()
 

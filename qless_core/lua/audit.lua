@@ -4,7 +4,7 @@
 -- does little and leaves the rest; `audit.look` looks at single subjects; repair.lua mends them.
 
 -- About how many microseconds one call may spend on looking.
-local BUDGET = 2000
+local BUDGET = 1500
 
 -- The most entries of a set that are looked at along with its key.
 local FEW = 100
@@ -58,6 +58,9 @@ named('awaited', Key.awaited, 'zset')
 named('throttle_locks', Key.throttle_locks, 'zset')
 named('throttle_pending', Key.throttle_pending, 'zset')
 named('throttle', Key.throttle, 'hash')
+named('starts', Key.starts, 'list')
+named('host_workers', Key.host_workers, 'zset')
+named('host_failures', Key.host_failures, 'zset')
 named('recur', Key.recur, 'zset')
 named('worker', Key.worker_jobs, 'zset')
 named('failed', Key.failed, 'list')
@@ -168,7 +171,7 @@ local function is_utf8(text)
 end
 
 -- Looks: what a subject begins with -> function(see, rest of the subject). `see` has:
---   now; deep: whether this look may take its time; add(kind, note, subject...): tells of a fault;
+--   now; deep: whether this look is to be sure, whatever it takes; add(kind, note, subject...): tells of a fault;
 --   later(subject...): leaves something to another call; tell and leave, the same with the subject as a
 --   list; cost(microseconds).
 local Looks = {}
@@ -358,7 +361,7 @@ local function look_place(see, jid, job)
     return -- the set tells of it
   end
   if not see.deep then
-    see.later('job', jid)
+    see.later('lost', jid)
   else
     see.cost(call('zcard', Key.queues) * 2)
     if not is_anywhere(jid) then
@@ -501,12 +504,6 @@ function Entries.failed(see, group, jid)
     see.cost(#(failure or '') / 500)
     return state == 'failed' and (Failures.group(failure) or group) == group
   end)
-  if see.deep then
-    local places = call('lpos', Key.failed(group), jid, 'count', 2)
-    if #places > 1 then
-      see.add('listed-twice', 'the group lists it more than once', 'entry', 'failed', group, jid)
-    end
-  end
 end
 
 -- The interval of a recurring job must be a number: the original fails at each pop of the queue else.
@@ -585,6 +582,12 @@ function Entries.tag(see, tag, jid)
   local job = fields(jid, 'tags')
   if not job then
     see.add('tag-without-job', 'the job is gone', 'entry', 'tag', tag, jid)
+    return
+  end
+  -- Most texts tell it without being read as a whole.
+  local at = job[2] and string.find(job[2], encode(tag), 1, true)
+  local before = at and string.byte(job[2], at - 1)
+  if before == 91 or before == 44 then -- [ or ,
     return
   end
   for _, carried in ipairs(Tags.stored(job[2])) do
@@ -670,9 +673,23 @@ function Looks.tagged(see, jid)
   end
 end
 
--- A failed job that the caller did not see on its list.
-function Looks.failed(see, jid)
+-- A job that a quick look could not be sure of: it is in no place of its own queue.
+function Looks.lost(see, jid)
+  local was = see.deep
+  see.deep = true
   Looks.job(see, jid)
+  see.deep = was
+end
+
+-- A failed job that the caller did not see on the list of its group.
+Looks.failed = Looks.lost
+
+-- A job that the list of a failure group may have more than once.
+function Looks.twice(see, group, jid)
+  local ok, places = pcall(call, 'lpos', Key.failed(group), jid, 'count', 2)
+  if ok and #places > 1 then
+    see.add('listed-twice', 'the group lists it more than once', 'twice', group, jid)
+  end
 end
 
 -- A ring, each jid waiting for the next and the last one for the first.
@@ -795,7 +812,7 @@ function Audit.collection(see, place, name, key, kind)
   local met = {}
   for _, member in ipairs(members) do
     if met[member] then
-      see.add('listed-twice', 'the group lists it more than once', 'entry', place, name, member)
+      visit(see, 'twice', name, member)
     else
       met[member] = true
       visit(see, 'entry', place, name, member)
@@ -953,7 +970,8 @@ end
 
 -- audit.scan cursor count -> JSON {"cursor", "keys", "found": [{kind, note, subject}], "left": [subject],
 -- "links": {jid: [jid]}}. Looks at the keys of one step of SCAN; a cursor of 0 begins, and 0 in the
--- reply ends. `left` is what there was no time for: for audit.look or, where it begins with `walk`, for
+-- reply ends. `left` is what there was no time for, or
+-- no way to be sure of: for audit.look or, where it begins with `walk`, for
 -- audit.walk, or with `data` or `failed`, for the caller to see whether the data is JSON, or the group
 -- lists the job. `links` has jobs that wait and are waited for: rings are the caller's to find. Reads only.
 Commands['audit.scan'] = function(now, arg)
@@ -1012,7 +1030,7 @@ Commands['audit.look'] = function(now, arg)
       Check.must('subject', 'a JSON list that names what to look at', text)
     end
   end
-  local see = sight(now, true)
+  local see = sight(now, false)
   for _, subject in ipairs(subjects) do
     visit_list(see, subject)
   end

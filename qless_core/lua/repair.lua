@@ -222,7 +222,7 @@ Mends['wrong-place'] = { clean = believe, requeue = out_and(requeue), fail = out
 Mends['in-two-places'] = { clean = drop_entry }
 Mends['listed-twice'] = {
   clean = function(_, subject)
-    local key, jid = Key.failed(subject[3]), subject[4]
+    local key, jid = Key.failed(subject[2]), subject[3]
     call('lrem', key, -(#call('lpos', key, jid, 'count', 0) - 1), jid)
     return 'listed once'
   end,
