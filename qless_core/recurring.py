@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from qless_core import wire
 from qless_core.cron import Cron
 from qless_core.errors import BadArgument, MalformedData
+from qless_core.job import read_jobs
 
 if TYPE_CHECKING:
     from qless_core.client import Client
+    from qless_core.job import Job
     from qless_core.records import RecurringRecord
 
 
@@ -60,6 +62,18 @@ class RecurringJob:
     def count(self) -> int:
         """How many children it had."""
         return self.record.count
+
+    @property
+    def last_spawned_jid(self) -> str | None:
+        """What its last child is called; None when it had none."""
+        return f"{self.jid}-{self.count}" if self.count else None
+
+    @property
+    def last_spawned_job(self) -> Job | None:
+        """Its last child, read now; None when it had none, or that one is gone."""
+        jid = self.last_spawned_jid
+        jobs = [] if jid is None else read_jobs(self.client, [jid])
+        return jobs[0] if jobs else None
 
     @property
     def raw_data(self) -> str:

@@ -306,7 +306,7 @@ def test_pausing_may_stop_the_jobs_that_run(client, queue, clock):
     assert client.jobs["runs"].state == "running"
 
 
-def test_the_limit_of_running_jobs_is_a_property(client, queue):
+def test_the_limit_of_running_jobs_is_a_property(queue):
     assert queue.max_concurrency == 0
 
     queue.max_concurrency = 1

@@ -153,3 +153,16 @@ def test_data_that_is_no_json_is_told_when_it_is_asked_for(client, recurring, re
 
     with pytest.raises(MalformedData):
         _ = client.jobs[recurring.jid].data
+
+
+def test_the_last_child_is_found(client, queue, clock, recurring):
+    assert (recurring.last_spawned_jid, recurring.last_spawned_job) == (None, None)
+
+    clock.advance(60)
+    queue.pop(5)
+
+    recurring = client.jobs["r"]
+    assert recurring.last_spawned_jid == "r-2"
+    assert recurring.last_spawned_job == client.jobs["r-2"]
+    client.jobs["r-2"].cancel()
+    assert recurring.last_spawned_job is None
