@@ -32,10 +32,10 @@ local function is_part(id)
   return string.sub(id, -6) == '-locks' or string.sub(id, -8) == '-pending'
 end
 
--- Throttle.ids(stored) -> the throttles that a job's field names, each once.
-function Throttle.ids(stored)
+-- Those of the names that a throttle can have, each once.
+local function fit(names)
   local ids, met = {}, {}
-  for _, id in ipairs(Tags.stored(stored)) do
+  for _, id in ipairs(names) do
     if id ~= '' and not met[id] and not is_part(id) then
       met[id] = true
       ids[#ids + 1] = id
@@ -44,7 +44,12 @@ function Throttle.ids(stored)
   return ids
 end
 
--- must_fit(id, name): refuses, two callers up, what no throttle can be called.
+-- Throttle.ids(stored) -> the throttles that a job's field names, each once.
+function Throttle.ids(stored)
+  return fit(Tags.stored(stored))
+end
+
+-- must_fit(id, name) -> the id; refuses what no throttle can be called.
 local function must_fit(id, name)
   if id == '' or is_part(id) then
     Check.must(name, 'a name that does not end in -locks or -pending', id)
@@ -54,11 +59,11 @@ end
 
 -- Throttle.given(text) -> list, of an option `throttles` of put or recur, each once.
 function Throttle.given(text)
-  local ids = Tags.distinct(Check.strings(text, 'throttles'))
-  for _, id in ipairs(ids) do
-    must_fit(id, 'throttles')
+  local names = Check.strings(text, 'throttles')
+  for _, name in ipairs(names) do
+    must_fit(name, 'throttles')
   end
-  return ids
+  return fit(names)
 end
 
 -- Throttle.moved(ids, from, to) -> text to store of a job that comes from one queue into another: that
@@ -161,28 +166,29 @@ local function bring(now, jid, score)
   return true
 end
 
--- let_in(now, id, most): as many of the jobs that wait for a throttle as it has room for go to work, the
--- next in line first, and at most so many.
+-- let_in(now, id, most) -> whether any job went to work: as many of those that wait for a throttle as it has
+-- room for do, the next in line first, and at most so many.
 local function let_in(now, id, most)
   local pending = Key.throttle_pending(id)
   if #(try('zrange', pending, 0, 0) or {}) == 0 then
-    return
+    return false
   end
   local room = math.min(room_of(id), most)
-  local looked_at = 0
+  local looked_at, moved = 0, false
   while room > 0 and looked_at < MOST do
     local found = call('zrange', pending, 0, math.min(room, MOST) - 1, 'withscores')
     if #found == 0 then
-      return
+      break
     end
     for i = 1, #found, 2 do
       if bring(now, found[i], tonumber(found[i + 1])) then
-        room = room - 1
+        room, moved = room - 1, true
       end
       call('zrem', pending, found[i])
     end
     looked_at = looked_at + #found / 2
   end
+  return moved
 end
 
 -- Throttle.release(now, jid, stored, queue, state): a job that ran, or waited, does not any more; the next
@@ -306,29 +312,36 @@ local function adopt(now, queue)
   end
 end
 
--- Throttle.recheck(now, queue, room): before a pop, the jobs go to work for which there is room that
--- nobody told of: a throttle expired, or a client changed it in its own way. At most so many of each.
-function Throttle.recheck(now, queue, room)
-  local throttled = Key.throttled(queue)
-  for _, jid in ipairs(call('zrangebyscore', throttled, '-inf', '-inf', 'limit', 0, MOST)) do
-    if not bring(now, jid, -math.huge) then
-      call('zrem', throttled, jid)
+-- Throttle.recheck(now, queue, room, silent) -> whether jobs of any queue went to work for which there is
+-- room that nobody told of: a throttle expired, or a client changed it in its own way. At most `room` of
+-- each throttle. Before a pop takes anything, `silent` is true: then only throttles without a limit are
+-- looked at, as those who were let in before may stand in work and have the room already.
+function Throttle.recheck(now, queue, room, silent)
+  local throttled, awaited = Key.throttled(queue), Key.awaited(queue)
+  local moved = false
+  if silent then
+    for _, jid in ipairs(call('zrangebyscore', throttled, '-inf', '-inf', 'limit', 0, MOST)) do
+      if not bring(now, jid, -math.huge) then
+        call('zrem', throttled, jid)
+      end
     end
   end
-  local awaited = Key.awaited(queue)
   local ids = call('zrange', awaited, 0, LOOKS - 1)
   if #ids == 0 then
     adopt(now, queue)
     ids = call('zrange', awaited, 0, LOOKS - 1)
   end
   for _, id in ipairs(ids) do
-    let_in(now, id, math.min(room, MOST))
+    if not silent or maximum(id) == math.huge then
+      moved = let_in(now, id, math.min(room, MOST)) or moved
+    end
     if (try('zcard', Key.throttle_pending(id)) or 0) == 0 then
       call('zrem', awaited, id)
-    elseif #ids == LOOKS then
+    elseif #ids == LOOKS and not silent then
       call('zadd', awaited, now, id) -- others are next
     end
   end
+  return moved
 end
 
 -- Throttle.rescore(jid, stored, queue, old, new): a job that is kept back has another priority; it keeps
