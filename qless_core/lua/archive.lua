@@ -11,10 +11,10 @@ local function position(name)
   return score, jid
 end
 
--- Whether jobs that completed behind the position may have been forgotten already: all up to it are, and
--- there was a reason to forget more.
-local function has_gap(now, score)
-  if not score or call('zcount', Key.completed, '-inf', score) > 0 then
+-- Whether jobs that completed behind the position may have been forgotten already: the `first` ones, up
+-- to it, all are, and there was a reason to forget more.
+local function has_gap(now, score, first)
+  if not score or first > 0 then
     return false
   end
   return tonumber(score) < now - Config.number('jobs-history')
@@ -49,7 +49,7 @@ Commands['archive.next'] = function(now, arg)
   end
   return '{"from":' .. encode(from) .. ',"to":' .. encode(to) .. ',"jobs":' .. Json.join(jobs)
     .. ',"times":' .. Json.list(times) .. ',"gone":' .. gone
-    .. ',"gap":' .. (has_gap(now, score) and 'true' or 'false') .. '}'
+    .. ',"gap":' .. (has_gap(now, score, first) and 'true' or 'false') .. '}'
 end
 
 -- archive.done name from to -> nil. The archiver has written what lies between the two positions.

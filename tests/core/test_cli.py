@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,9 @@ import pytest
 from qless_core import cli
 from qless_core.options import OPTIONS
 from qless_core.script import Script
+
+#: The commands of Redis that call the script.
+CALLS = ("evalsha", "evalsha_ro", "fcall", "fcall_ro")
 
 ROOT = Path(__file__).parents[2]
 
@@ -151,7 +155,10 @@ def test_a_retry_sends_no_data_that_it_read_earlier(qless, client, redis):
     assert qless("retry", "a") == ["a"]
 
     assert redis.hget("ql:j:a", "data") == '{"n": 1.10}'
-    assert redis.info("commandstats")["cmdstat_evalsha"]["calls"] == 1
+    stats = redis.info("commandstats")
+    assert (
+        sum(stats[f"cmdstat_{name}"]["calls"] for name in CALLS if f"cmdstat_{name}" in stats) == 1
+    )
 
 
 def test_jobs_are_cancelled_all_or_none(qless, client):
@@ -322,3 +329,30 @@ def test_the_address_comes_from_the_environment(monkeypatch, server, client, cap
     assert cli.main(["queues"]) == 0
 
     assert "mail" in capsys.readouterr().out
+
+
+def test_completed_jobs_are_archived_to_a_file(qless, client, tmp_path):
+    client.queues["q"].put("Job", {}, jid="a")
+    client.queues["q"].pop().complete()
+    path = tmp_path / "jobs.jsonl"
+
+    assert qless("archive", "--to", str(path), "--settle", "-60") == ["1 jobs"]
+    assert json.loads(path.read_text())["jid"] == "a"
+    assert qless("archive", "--to", str(path), "--settle", "-60") == ["0 jobs"]
+    assert qless("archive", "--to", str(path), "--settle", "-60", "--name", "b") == ["1 jobs"]
+
+
+def test_an_archive_that_may_have_missed_jobs_or_cannot_be_written_says_so(qless, client, tmp_path):
+    client.config["jobs-history-count"] = 1
+    path = tmp_path / "jobs.jsonl"
+    for jid in "abc":
+        client.queues["q"].put("Job", {}, jid=jid)
+        client.queues["q"].pop().complete()
+        if jid == "a":
+            qless("archive", "--to", str(path), "--settle", "-60")
+
+    assert "more often" in qless("archive", "--to", str(path), "--settle", "-60", code=1)[-1]
+    assert (
+        "cannot be written"
+        in qless("archive", "--to", str(tmp_path), "--name", "b", "--settle", "-60", code=1)[-1]
+    )
