@@ -115,6 +115,9 @@ class Bulk:
             jids: which.
             states: those it may be in, with commas between; any when not given.
 
+        Raises:
+            BadArgument: one jid was given where several are meant, or an empty one.
+
         """
         cancel = partial(self._client.commands.bulk_cancel, "")
         reports = []
@@ -138,6 +141,9 @@ class Bulk:
             jids: which.
             queue: where they go; each into its own queue when not given.
             states: those it may be in, with commas between; any when not given.
+
+        Raises:
+            BadArgument: one jid was given where several are meant, or an empty one.
 
         """
         wanted = [(jid, states) for jid in _listed(jids)]

@@ -523,7 +523,13 @@ class Job:
 
     @property
     def priority(self) -> float:
-        """The higher, the sooner it is popped; assigning changes it in Redis too."""
+        """The higher, the sooner it is popped; assigning changes it in Redis too.
+
+        Raises:
+            JobNotFound: it is gone.
+            BadArgument: what is assigned is no number.
+
+        """
         return self._record.priority
 
     @priority.setter

@@ -47,7 +47,12 @@ class Jobs:
         return read_jobs(self._client, jids)
 
     def complete(self, offset: int = 0, count: int = 25) -> list[str]:
-        """List the jids of completed jobs, newest first."""
+        """List the jids of completed jobs, newest first.
+
+        Raises:
+            BadArgument: offset or count is no whole number from 0 up.
+
+        """
         return self._client.commands.jobs("complete", offset=offset, count=count)
 
     def all_complete(self) -> Iterator[Job]:

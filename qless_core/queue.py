@@ -38,19 +38,39 @@ class QueueJobs:
         return f"<QueueJobs {self._name!r}>"
 
     def running(self, offset: int = 0, count: int = 25) -> list[str]:
-        """List jobs within their lock, by its end."""
+        """List jobs within their lock, by its end.
+
+        Raises:
+            BadArgument: offset or count is no whole number from 0 up.
+
+        """
         return self._client.commands.jobs("running", self._name, offset, count)
 
     def stalled(self, offset: int = 0, count: int = 25) -> list[str]:
-        """List jobs whose lock ran out."""
+        """List jobs whose lock ran out.
+
+        Raises:
+            BadArgument: offset or count is no whole number from 0 up.
+
+        """
         return self._client.commands.jobs("stalled", self._name, offset, count)
 
     def scheduled(self, offset: int = 0, count: int = 25) -> list[str]:
-        """List scheduled jobs, the next due first."""
+        """List scheduled jobs, the next due first.
+
+        Raises:
+            BadArgument: offset or count is no whole number from 0 up.
+
+        """
         return self._client.commands.jobs("scheduled", self._name, offset, count)
 
     def depends(self, offset: int = 0, count: int = 25) -> list[str]:
-        """List jobs that wait for others."""
+        """List jobs that wait for others.
+
+        Raises:
+            BadArgument: offset or count is no whole number from 0 up.
+
+        """
         return self._client.commands.jobs("depends", self._name, offset, count)
 
     def throttled(self, offset: int = 0, count: int = 25) -> list[str]:
@@ -58,7 +78,12 @@ class QueueJobs:
         return self._client.commands.jobs("throttled", self._name, offset, count)
 
     def recurring(self, offset: int = 0, count: int = 25) -> list[str]:
-        """List recurring jobs, the next to run first."""
+        """List recurring jobs, the next to run first.
+
+        Raises:
+            BadArgument: offset or count is no whole number from 0 up.
+
+        """
         return self._client.commands.jobs("recurring", self._name, offset, count)
 
     def all(self, *states: str) -> Iterator[Job | RecurringJob]:

@@ -316,3 +316,19 @@ def test_the_limit_of_running_jobs_is_a_property(queue):
     assert (queue.max_concurrency, len(queue.pop(5))) == (1, 1)
     with pytest.raises(BadArgument):
         queue.max_concurrency = -1
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, float("nan"), "many"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda client, count: client.queues["q"].jobs.running(0, count),
+        lambda client, count: client.queues["q"].jobs.scheduled(count),
+        lambda client, count: client.jobs.complete(0, count),
+        lambda client, count: client.failures.jobs("g", 0, count),
+        lambda client, count: client.tags.jids("t", 0, count),
+    ],
+)
+def test_q16_a_senseless_count_is_refused_and_said(client, ask, count):
+    with pytest.raises(BadArgument, match=r"-1|1\.5|nan|many"):
+        ask(client, count)
