@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 
 import pytest
 
@@ -173,3 +174,37 @@ def test_completed_failed_and_tagged_jobs_are_walked_too(client, queue, clock):
     assert [job.jid for job in client.jobs.all_failed("g0")] == ["f0", "f2"]
     assert len([*client.jobs.all_tagged("t")]) == walk.PAGE + 8
     assert [*client.jobs.all_failed("nothing")] == []
+
+
+def disturb(client, chance, jid):
+    """Let somebody change the place of a job, in a way that its state allows."""
+    job = client.jobs[jid]
+    verbs = [
+        lambda: job.move("q", delay=chance.choice([0, 200])),
+        lambda: setattr(job, "priority", chance.choice([-5, 5])),
+    ]
+    if job.state == "running":
+        verbs += [lambda: job.retry(delay=chance.choice([0, 300])), job.timeout]
+    chance.choice(verbs)()
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_whoever_moves_once_meanwhile_is_met_once(client, queue, clock, monkeypatch, seed):
+    monkeypatch.setattr(walk, "PAGE", 3)
+    monkeypatch.setattr(walk, "STRETCH", 3)
+    chance = random.Random(seed)  # noqa: S311 - the same each time, for this seed
+    jids = queue.put_many(
+        ("Job", {}, {"priority": chance.choice([0, 1]), "delay": chance.choice([0, 0, 100])})
+        for _ in range(30)
+    )
+    queue.pop(8)
+    still = chance.sample(jids, len(jids))
+
+    met = []
+    for job in queue.jobs.all():
+        met.append(job.jid)
+        clock.advance(0.5)
+        if still and chance.random() < 0.8:
+            disturb(client, chance, still.pop())
+
+    assert sorted(met) == sorted(jids)
