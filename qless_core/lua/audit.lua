@@ -176,13 +176,22 @@ end
 --   list; cost(microseconds).
 local Looks = {}
 
--- visit(see, subject...): looks now, or later when this call has done enough.
-local function visit(see, ...)
+-- Audit.is_foreign(problem) -> whether an error is Redis's, of a key that holds something else.
+function Audit.is_foreign(problem)
+  local text = type(problem) == 'table' and problem.err or problem
+  return type(text) == 'string' and string.find(text, 'WRONGTYPE', 1, true) ~= nil
+end
+
+-- visit(see, subject...): looks now, or later when this call has done enough. A key that holds something
+-- else ends a look, but no other: it is told of where it is met itself.
+local function visit(see, what, ...)
   if see.spent > BUDGET then
-    return see.later(...)
+    return see.later(what, ...)
   end
-  local subject = { ... }
-  Looks[subject[1]](see, unpack(subject, 2))
+  local ok, problem = pcall(Looks[what], see, ...)
+  if not ok and not Audit.is_foreign(problem) then
+    error(problem, 0)
+  end
 end
 
 -- As visit, for a list: a ring may be longer than the stack is deep.

@@ -456,6 +456,8 @@ local function mend(now, kind, act, subject)
     return '{"done":' .. encode(reply) .. '}'
   elseif type(reply) == 'table' and (reply.left or reply.sentence) then
     return '{"left":' .. encode(reply.left or reply.sentence) .. '}'
+  elseif Audit.is_foreign(reply) then
+    return '{"left":"a key that it needs holds something else"}'
   end
   error(reply, 0)
 end

@@ -115,6 +115,37 @@ def test_awkward_names_are_found_and_repaired(client, name):
     assert client.queues[name].pop().jid == name
 
 
+def key_names():
+    """Give every key that belongs to the jobs of the fixtures, or to all."""
+    once = ("queues", "paused_queues", "workers", "tracked", "completed", "failures", "tags")
+    of_queue = ("work", "locks", "scheduled", "depends", "recur", "throttled", "cron")
+    yield from ((name,) for name in (*once, "config", "crons"))
+    yield from ((name, "mail") for name in of_queue)
+    yield from ((name, "a") for name in ("job", "history", "dependencies", "dependents"))
+    yield from (("failed", "boom"), ("tag", "red"), ("worker_jobs", "worker-1"))
+    yield from (("recurring", "tick"), ("throttle_locks", "t"), ("stats", 86400, "mail"))
+
+
+@pytest.mark.parametrize("name", [*key_names()], ids=lambda name: "-".join(map(str, name)))
+def test_a_key_of_another_type_stops_no_audit(client, mail, name):
+    client.queues["mail"].recur("K", {}, 60, jid="tick")
+    mail.pop().fail("boom", "m")
+    key = getattr(client.keys, name[0])
+    key = key(*name[1:]) if callable(key) else key
+    client.redis.delete(key)
+    client.redis.xadd(key, {"x": 1})
+    client.redis.zadd(client.keys.tracked if name != ("tracked",) else "ql:completed", {"ghost": 1})
+
+    for _ in range(2):
+        for finding in client.audit().findings:
+            if finding.kind.default:
+                finding.repair()
+    left = client.audit()
+
+    assert "foreign-type" in left.counts or name[0] == "stats"
+    assert "tracked-without-job" not in left.counts
+
+
 def test_a_job_that_moves_while_the_walk_goes_on_is_no_finding(client, mail):
     for number in range(400):
         mail.put("K", {}, jid=f"j-{number}")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from collections import Counter
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
 
 import pytest
+from redis.exceptions import ResponseError
 
 from qless_core.audit import KINDS, AuditReport
 from qless_core.audit.repairs import Mending, planned
@@ -15,6 +20,8 @@ from qless_core.keys import Keys
 from tests.support.workload import Workload
 
 NOW = 100_000_000
+
+GOLDEN = Path(__file__).parent.parent / "data" / "golden.jsonl.gz"
 
 
 class Auditor:
@@ -502,6 +509,27 @@ def test_many_entries_are_walked_and_found_once(lua, audit, redis):
     assert redis.zrange("ql:q:q-work", 0, -1) == ["j"]
 
 
+def test_b27_dead_tracked_jobs_are_cleaned_however_many(lua, audit, redis):
+    lua.put(NOW, "live")
+    lua("track", NOW, "track", "live")
+    redis.zadd("ql:tracked", {f"dead-{number}": number for number in range(3000)})
+
+    assert audit.kinds() == {"tracked-without-job": 3000}
+    audit.mend("all")
+    assert redis.zrange("ql:tracked", 0, -1) == ["live"]
+
+
+def test_b65_silent_workers_are_forgotten_and_live_ones_stay(lua, audit, redis):
+    redis.zadd("ql:workers", {f"dead-{number}": NOW - 86401 for number in range(1000)})
+    redis.zadd("ql:workers", {f"an hour ago-{number}": NOW - 3600 for number in range(1000)})
+    redis.zadd("ql:w:dead-1:jobs", {"gone": 5})
+
+    assert audit.kinds() == {"old-worker": 1000, "entry-without-job": 1}
+    audit.mend("all")
+    assert len(lua.json("workers", NOW)) == 1000
+    assert redis.keys("ql:w:*") == []
+
+
 @pytest.fixture
 def failures(lua):
     """Make 500 jobs that failed in one group."""
@@ -581,3 +609,24 @@ def test_random_work_leaves_nothing_to_find(lua, audit, redis, seed):
         assert faults == []
     assert work.done > 1000
     assert redis.dbsize() > 100
+
+
+def test_what_the_original_was_asked_to_do_leaves_nothing_to_find(lua, audit, redis):
+    """Replay the recorded calls; the faults of the original itself are others."""
+    found = []
+    for sequence in recorded():
+        redis.flushdb()
+        for call in sequence["calls"]:
+            with suppress(ResponseError):
+                lua(*call["args"])
+            audit.now = max(audit.now, float(call["args"][1]))
+        found += [str(finding) for finding in audit.findings() if finding.kind.is_fault]
+        audit.now = NOW
+
+    assert found == []
+
+
+def recorded():
+    """Read a part of the recorded calls of the original script."""
+    with gzip.open(GOLDEN, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in islice(lines, 40)]
