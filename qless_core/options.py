@@ -153,7 +153,7 @@ OPTIONS: Final = (
         "histogram-history",
         7,
         "days",
-        "For how many days histograms are meant to be kept.",
+        "For how many days histograms keep their bars; count, mean and deviation stay longer.",
         minimum=1,
         is_listed=True,
     ),

@@ -35,6 +35,27 @@ local function retain(key, queue, bin)
   call('expire', key, (days + 2) * DAY)
 end
 
+-- The most days whose histograms are looked at when a new day begins.
+local THINNED = 31
+
+-- Clears the bars of the histograms that are older than `histogram-history` days; count, mean and deviation
+-- of those days stay for `stats-history`. Called as retain.
+local function thin(kind, queue, bin)
+  local days = math.min(math.max(floor(Config.number('histogram-history')), 0), 3650)
+  for age = days + 1, days + THINNED do
+    local key = Key.stats(kind, bin - age * DAY, queue)
+    local bars = {}
+    for _, name in ipairs(call('hkeys', key)) do
+      if name ~= 'total' and name ~= 'mean' and name ~= 'vk' then
+        bars[#bars + 1] = name
+      end
+    end
+    if #bars > 0 then
+      call('hdel', key, unpack(bars))
+    end
+  end
+end
+
 -- Stats.count(queue, when, name): one more of `retries`, `failures` or `failed` on that day.
 function Stats.count(queue, when, name)
   local bin = Stats.bin(when)
@@ -91,6 +112,7 @@ function Stats.durations(kind, queue, now, seconds)
   call('hmset', key, 'total', total, 'mean', mean, 'vk', vk)
   if is_new then
     retain(key, queue, bin)
+    thin(kind, queue, bin)
   end
 end
 

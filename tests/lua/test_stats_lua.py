@@ -99,9 +99,27 @@ def test_a_day_ends_by_itself_in_a_queue_that_sleeps(lua, redis):
         assert 4 * DAY < redis.ttl(key) <= 5 * DAY
 
 
+def test_the_bars_of_old_histograms_are_cleared_when_a_new_day_begins(lua, redis):
+    for day in (2, 3, 4):
+        run(lua, day * DAY, 5, f"j-{day}")
+    before = lua.json("stats", 0, "q", 3 * DAY)["run"]
+    redis.expire(f"ql:s:run:{3 * DAY}:q", 5000)
+
+    run(lua, 11 * DAY, 1)
+
+    after = lua.json("stats", 0, "q", 3 * DAY)["run"]
+    assert (sum(before["histogram"]), sum(after["histogram"])) == (1, 0)
+    assert [after[name] for name in ("count", "mean", "std")] == [1, 5, 0]
+    assert 0 < redis.ttl(f"ql:s:run:{3 * DAY}:q") <= 5000
+    assert sum(lua.json("stats", 0, "q", 3 * DAY)["wait"]["histogram"]) == 0
+    assert sum(lua.json("stats", 0, "q", 2 * DAY)["run"]["histogram"]) == 0
+    assert sum(lua.json("stats", 0, "q", 4 * DAY)["run"]["histogram"]) == 1
+
+
+@pytest.mark.parametrize("option", ["stats-history", "histogram-history"])
 @pytest.mark.parametrize("days", ["0", "-3", "1e300", "0.5"])
-def test_no_length_of_history_stops_a_queue(lua, days):
-    lua("config.set", 0, "stats-history", days)
+def test_no_length_of_history_stops_a_queue(lua, days, option):
+    lua("config.set", 0, option, days)
 
     run(lua, 1_700_000_000, 1)
 
