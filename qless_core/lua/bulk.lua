@@ -8,11 +8,13 @@ local function is_wanted(wanted, state)
 end
 
 -- look(now, group, jid, wanted) -> what Put.known knows of the job, with the `group` that it has failed
--- in, if it has; or nil and why it is left out: `gone`, the state it is in, or `group` when it failed
--- in another one.
+-- in, if it has; or nil and why it is left out: `gone`, the state it is in, `group` when it failed
+-- in another one, or `unreadable` when something else lies under its key.
 local function look(now, group, jid, wanted)
-  local was = Put.known(jid)
-  if not was.jid then
+  local ok, was = pcall(Put.known, jid)
+  if not ok then
+    return nil, 'unreadable'
+  elseif not was.jid then
     return nil, 'gone'
   end
   local state = was.state or ''
@@ -408,7 +410,8 @@ Commands['bulk.states'] = function(_, arg)
   local states = {}
   if count > 0 then
     for _, jid in ipairs(call('lrange', Key.failed(group), start, start + count - 1)) do
-      local state = call('hget', Key.job(jid), 'state') or 'gone'
+      local ok, state = pcall(call, 'hget', Key.job(jid), 'state')
+      state = ok and (state or 'gone') or 'unreadable'
       states[state] = (states[state] or 0) + 1
     end
   end

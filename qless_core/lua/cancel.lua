@@ -13,9 +13,15 @@ local function refuse_dependents(jids, listed)
   end
 end
 
+-- What an HMGET of six fields finds of no job.
+local NOTHING = { false, false, false, false, false, false }
+
 -- Takes one job away, except out of its failure group: that is done for all of a group at once.
 local function remove(now, jid, groups)
-  local known = call('hmget', Key.job(jid), 'state', 'queue', 'worker', 'failure', 'tags', 'throttles')
+  -- Where something else lies under its key, there is no more to know of the job: that goes, too.
+  local ok, known = pcall(call, 'hmget', Key.job(jid), 'state', 'queue', 'worker', 'failure', 'tags',
+    'throttles')
+  known = ok and known or NOTHING
   local state, queue, worker = known[1], known[2], known[3]
   if state == 'complete' then
     return

@@ -25,10 +25,7 @@ local function finish(now, jid, known, options)
   call('hmset', Key.job(jid), 'state', 'complete', 'worker', '', 'failure', '{}', 'queue', '',
     'expires', 0, 'remaining', retries, 'time', Json.time(now), 'data', options.data)
   call('zadd', Key.completed, now, jid)
-  local waiting = call('smembers', Key.dependents(jid))
-  if #waiting > 0 then
-    Dependencies.release(now, jid, waiting)
-  end
+  Dependencies.release(now, jid)
   Prune.completed(now)
   return 'complete'
 end

@@ -1,11 +1,22 @@
 -- Which job waits for which: two sets for each edge, and the `depends` state.
 
+-- The members of a set of a job; none where something else lies under its key: there may be another job.
+local function members(key)
+  local ok, jids = pcall(call, 'smembers', key)
+  return ok and jids or {}
+end
+
+-- Takes a member out of a set of a job, if it is one.
+local function drop(key, jid)
+  pcall(call, 'srem', key, jid)
+end
+
 -- Dependencies.effective(jids) -> those that can be waited for: they exist and are not complete.
 function Dependencies.effective(jids)
   local waited = {}
   for _, jid in ipairs(jids) do
-    local state = call('hget', Key.job(jid), 'state')
-    if state and state ~= 'complete' then
+    local ok, state = pcall(call, 'hget', Key.job(jid), 'state')
+    if ok and state and state ~= 'complete' then
       waited[#waited + 1] = jid
     end
   end
@@ -27,18 +38,24 @@ function Dependencies.refuse_missing(jid, jids)
   end
 end
 
+local function waits_for(other, jid)
+  return call('sismember', Key.dependencies(other), jid) == 1
+    and call('hexists', Key.job(other), 'jid') == 1
+end
+
 -- Dependencies.waiting_for(jid, but, most) -> of the jobs that wait for this one, at most so many: those
 -- that exist and wait for it still, without those that the set `but` has.
 function Dependencies.waiting_for(jid, but, most)
   local others = {}
-  local ok, mentioned = pcall(call, 'smembers', Key.dependents(jid))
-  for _, other in ipairs(ok and mentioned or {}) do -- there may be another job
+  for _, other in ipairs(members(Key.dependents(jid))) do
     if #others == most then
       break
     end
-    if not but[other] and call('sismember', Key.dependencies(other), jid) == 1
-      and call('hexists', Key.job(other), 'jid') == 1 then
-      others[#others + 1] = other
+    if not but[other] then
+      local ok, waits = pcall(waits_for, other, jid)
+      if ok and waits then
+        others[#others + 1] = other
+      end
     end
   end
   return others
@@ -54,7 +71,7 @@ end
 
 -- Dependencies.unlink(jid, other): jid no longer waits for other.
 function Dependencies.unlink(jid, other)
-  call('srem', Key.dependents(other), jid)
+  drop(Key.dependents(other), jid)
   call('srem', Key.dependencies(jid), other)
 end
 
@@ -88,7 +105,7 @@ local function path_to(goal, starts)
       end
       return table.concat(text, ' -> '), path[#path]
     end
-    for _, other in ipairs(call('smembers', Key.dependencies(jid))) do
+    for _, other in ipairs(members(Key.dependencies(jid))) do
       if came_from[other] == nil then
         came_from[other] = jid
         stack[#stack + 1] = other
@@ -141,35 +158,44 @@ function Dependencies.remember(jid, due)
   end
 end
 
--- Dependencies.release(now, jid, waiting): a job is finished; of its dependents, those that waited
--- only for it go to work, or to the schedule where they had a delay. Publishes nothing.
-function Dependencies.release(now, jid, waiting)
-  for _, other in ipairs(waiting) do
-    call('srem', Key.dependencies(other), jid)
-    if call('scard', Key.dependencies(other)) == 0 then
-      local known = call('hmget', Key.job(other), 'queue', 'priority', 'scheduled', 'state')
-      local queue, due = known[1], Check.finite(known[3])
-      if queue and known[4] == 'depends' then
-        call('zrem', Key.depends(queue), other)
-        if due then
-          call('zadd', Key.scheduled(queue), due, other)
-          call('hset', Key.job(other), 'state', 'scheduled')
-          call('hdel', Key.job(other), 'scheduled')
-        else
-          Queue.to_work(queue, other, Check.finite(known[2]) or 0, now)
-          call('hset', Key.job(other), 'state', 'waiting')
-        end
-      end
-    end
+-- One that a job waited for is finished. What raises does so before anything is written.
+local function release_one(now, jid, other)
+  local known = call('hmget', Key.job(other), 'queue', 'priority', 'scheduled', 'state')
+  call('srem', Key.dependencies(other), jid)
+  local queue, due = known[1], Check.finite(known[3])
+  if not queue or known[4] ~= 'depends' or call('scard', Key.dependencies(other)) > 0 then
+    return
   end
-  call('del', Key.dependents(jid))
+  call('zrem', Key.depends(queue), other)
+  if due then
+    call('zadd', Key.scheduled(queue), due, other)
+    call('hset', Key.job(other), 'state', 'scheduled')
+    call('hdel', Key.job(other), 'scheduled')
+  else
+    Queue.to_work(queue, other, Check.finite(known[2]) or 0, now)
+    call('hset', Key.job(other), 'state', 'waiting')
+  end
+end
+
+-- Dependencies.release(now, jid): a job is finished; of its dependents, those that waited only for it go
+-- to work, or to the schedule where they had a delay. One with something else under a key of it stays as
+-- it is, and costs no other. Publishes nothing.
+function Dependencies.release(now, jid)
+  local key = Key.dependents(jid)
+  local ok, waiting = pcall(call, 'smembers', key)
+  if not ok or #waiting == 0 then
+    return
+  end
+  for _, other in ipairs(waiting) do
+    pcall(release_one, now, jid, other)
+  end
+  call('del', key)
 end
 
 -- Dependencies.forget(jid): a job goes; nobody is to think that it still waits.
 function Dependencies.forget(jid)
-  local ok, others = pcall(call, 'smembers', Key.dependencies(jid))
-  for _, other in ipairs(ok and others or {}) do
-    call('srem', Key.dependents(other), jid)
+  for _, other in ipairs(members(Key.dependencies(jid))) do
+    drop(Key.dependents(other), jid)
   end
 end
 

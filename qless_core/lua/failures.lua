@@ -27,15 +27,15 @@ function Failures.record(now, job, group, message, worker)
   local jid = job.jid
   local failure, stored = Failures.json(now, group, message, worker)
   local key = Key.job(jid)
+  History.push(jid, job.legacy, History.item(now, 'failed', job.item))
+  call('sadd', Key.failures, group)
+  call('lpush', Key.failed(group), jid)
   if job.data then
     call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure,
       'data', job.data)
   else
     call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure)
   end
-  History.push(jid, job.legacy, History.item(now, 'failed', job.item))
-  call('sadd', Key.failures, group)
-  call('lpush', Key.failed(group), jid)
   Stats.count(job.queue, now, 'failures')
   Stats.count(job.queue, now, 'failed')
   return stored
@@ -172,8 +172,26 @@ local function take_back(now, jid, group, queue)
   return true
 end
 
+-- Takes back those of a list, the last first; answers how many, and adds to `kept` those that have
+-- something else under a key of theirs: such a job costs no other.
+local function take_all_back(now, jids, group, queue, kept)
+  local moved = 0
+  for i = #jids, 1, -1 do
+    local ok, done = pcall(take_back, now, jids[i], group, queue)
+    if not ok and Job.is_whole(jids[i]) then
+      error(done, 0) -- not for this job's sake
+    elseif not ok then
+      kept[#kept + 1] = jids[i]
+    elseif done then
+      moved = moved + 1
+    end
+  end
+  return moved
+end
+
 -- unfail queue group count? -> how many jobs went back to work in that queue, oldest first; at most
--- UNFAIL_CHUNK a call. Jobs that are gone or no longer failed are dropped from the group.
+-- UNFAIL_CHUNK a call. Jobs that are gone or no longer failed are dropped from the group; those with
+-- something else under a key of theirs stay there.
 -- Publishes put for each, to the log and for tracked ones.
 Commands['unfail'] = function(now, arg)
   local queue = Check.name(arg[1], 'queue')
@@ -181,19 +199,18 @@ Commands['unfail'] = function(now, arg)
   local count = math.min(Check.count(arg[3], 'count', 25), UNFAIL_CHUNK)
   local key = Key.failed(group)
   Check.memory()
-  local moved = 0
-  local looked_at = 0
+  local moved, looked_at = 0, 0
+  local kept = {} -- they lie at the end of the list, the oldest last
   while moved < count and looked_at - moved < MOST_GONE do
-    local wanted = count - moved
-    local jids = call('lrange', key, -wanted, -1)
+    local stay = #kept
+    local jids = call('lrange', key, moved - count - stay, -stay - 1)
     if #jids == 0 then
       break
     end
-    call('ltrim', key, 0, -wanted - 1)
-    for i = #jids, 1, -1 do
-      if take_back(now, jids[i], group, queue) then
-        moved = moved + 1
-      end
+    moved = moved + take_all_back(now, jids, group, queue, kept)
+    call('ltrim', key, 0, -#jids - stay - 1)
+    for i = #kept, 1, -1 do
+      call('rpush', key, kept[i])
     end
     looked_at = looked_at + #jids
   end

@@ -6,9 +6,9 @@ local CHUNK = 500
 
 local function forget(jids)
   for _, jid in ipairs(jids) do
-    local known = call('hmget', Key.job(jid), 'state', 'tags')
-    -- Whoever took it out of here without saying so keeps it.
-    if known[1] == 'complete' then
+    local ok, known = pcall(call, 'hmget', Key.job(jid), 'state', 'tags')
+    -- Whoever took it out of here without saying so keeps it, and whatever else lies there stays.
+    if ok and known[1] == 'complete' then
       Job.destroy(jid, known[2])
       call('zrem', Key.tracked, jid)
     end

@@ -181,3 +181,135 @@ def test_a_child_is_not_made_where_another_job_has_a_key(lua, redis):
 
     assert lua.popped(2, queue="other") == ["r-2"]
     assert redis.hget("ql:r:r", "count") == "2"
+
+
+def spoiled(lua, redis, part):
+    """Let `good` and `bad` wait for `first`, which runs; then spoil a key of `bad`."""
+    lua.put(1, "first")
+    lua.pop(2)
+    for jid in ("bad", "good"):
+        lua.put(3, jid, "depends", '["first"]')
+    spoil(redis, part)
+
+
+@pytest.mark.parametrize("part", ["", "-dependencies"])
+def test_one_that_waits_for_a_job_costs_no_other_when_that_completes(lua, redis, part):
+    spoiled(lua, redis, part)
+
+    assert lua("complete", 4, "first", "w", "q", "{}") == "complete"
+
+    assert lua.popped(5, 9) == ["good"]
+    assert lua.json("bulk.closure", 6, "good")["missing"] == []
+
+
+def test_a_job_completes_whatever_lies_where_its_dependents_would_be(lua, redis):
+    lua.put(1, "bad")
+    lua.pop(2)
+    spoil(redis, "-dependents")
+
+    assert lua("complete", 3, "bad", "w", "q", "{}") == "complete"
+    assert redis.hget("ql:j:bad-dependents", "jid") == "bad-dependents"
+
+
+@pytest.mark.parametrize("part", ["", "-dependencies"])
+def test_a_job_is_put_and_canceled_whatever_waits_for_it(lua, redis, part):
+    spoiled(lua, redis, part)
+    redis.srem("ql:j:first-dependents", "good")
+    redis.srem("ql:j:good-dependencies", "first")
+
+    lua.put(4, "other", "depends", '["first","bad"]')
+    lua.put(5, "first", "depends", '["good"]')
+    assert lua("cancel", 6, "first", "other", "good") == ["first", "other", "good"]
+
+
+@pytest.mark.parametrize("part", ["", "-history"])
+def test_a_failed_one_stays_in_its_group_and_costs_no_other(lua, redis, part):
+    for jid in ("a", "bad", "b"):
+        lua.put(1, jid)
+        lua.pop(2)
+        lua("fail", 3, jid, "w", "g", "m")
+    spoil(redis, part)
+
+    assert lua("unfail", 4, "q", "g", 1) == 1
+    assert lua("unfail", 5, "q", "g", 2) == 1
+    assert lua.json("failed", 6, "g") == {"total": 1, "jobs": ["bad"]}
+    assert sorted(lua.popped(7, 9)) == ["a", "b"]
+    assert lua("unfail", 8, "q", "g") == 0
+    assert lua.json("bulk.states", 8, "g", 0, 9) == {"failed" if part else "unreadable": 1}
+
+
+def test_those_that_stay_in_a_group_keep_their_order(lua, redis):
+    jids = [f"{'bad' if number % 3 == 0 else 'j'}-{number}" for number in range(20)]
+    for jid in jids:
+        lua.put(1, jid)
+        lua.pop(2)
+        lua("fail", 3, jid, "w", "g", "m")
+    for jid in jids[::3]:
+        spoil(redis, "-history", jid)
+
+    moved = [lua("unfail", 4, "q", "g", count) for count in (1, 4, 2, 25)]
+
+    assert moved == [1, 4, 2, 6]
+    assert redis.lrange("ql:f:g", 0, -1) == jids[::3][::-1]
+
+
+def test_what_is_strange_for_every_job_takes_none_out_of_a_group(lua, redis):
+    lua.put(1, "a")
+    lua.pop(2)
+    lua("fail", 3, "a", "w", "g", "m")
+    redis.set("ql:queues", "x")
+
+    with pytest.raises(Exception, match="WRONGTYPE"):
+        lua("unfail", 4, "q", "g")
+
+    assert redis.lrange("ql:f:g", 0, -1) == ["a"]
+
+
+def test_a_running_one_is_not_half_failed(lua, redis):
+    lua.put(1, "bad")
+    lua.pop(2)
+    spoil(redis, "-history")
+
+    with pytest.raises(Exception, match="WRONGTYPE"):
+        lua("fail", 3, "bad", "w", "g", "m")
+    assert redis.hget("ql:j:bad", "state") == "running"
+
+    redis.delete("ql:j:bad-history")
+    assert lua("fail", 4, "bad", "w", "g", "m") == "bad"
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_an_old_one_that_completed_lets_others_complete(lua, redis, part):
+    lua("config.set", 1, "jobs-history", 10)
+    lua.put(1, "bad")
+    lua.pop(2)
+    lua("complete", 3, "bad", "w", "q", "{}")
+    spoil(redis, part)
+    lua.put(99, "good")
+    lua.pop(100)
+
+    assert lua("complete", 101, "good", "w", "q", "{}") == "complete"
+
+    assert lua("jobs", 102, "complete") == ["good"]
+
+
+@pytest.mark.parametrize("action", ["bulk.move", "bulk.cancel"])
+def test_one_with_something_else_in_its_place_is_named_among_many(lua, redis, action):
+    for jid in ("bad", "good"):
+        lua.put(1, jid)
+    spoil(redis, "")
+    where = ("", "other") if action == "bulk.move" else ("",)
+
+    report = lua.json(action, 2, *where, "bad", "", "good", "")
+
+    assert (report["done"], report["left"]) == (["good"], {"bad": "unreadable"})
+
+
+def test_one_with_something_else_in_its_place_can_be_canceled(lua, redis):
+    lua.put(1, "bad")
+    spoil(redis, "")
+
+    assert lua("cancel", 2, "bad") == ["bad"]
+
+    assert redis.keys("ql:j:*") == []
+    assert lua.popped(3) == []
