@@ -12,6 +12,8 @@ from qless_core.errors import BadArgument, MalformedData
 from qless_core.job import read_jobs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from qless_core.client import Client
     from qless_core.job import Job
     from qless_core.records import RecurringRecord
@@ -57,6 +59,11 @@ class RecurringJob:
     def tags(self) -> list[str]:
         """The tags that its children get."""
         return list(self.record.tags)
+
+    @property
+    def throttles(self) -> list[str]:
+        """The limits that its children run under; their queue's own among them."""
+        return list(self.record.throttles)
 
     @property
     def count(self) -> int:
@@ -181,6 +188,7 @@ class RecurringJob:
         backlog: int | None = None,
         klass: str | None = None,
         queue: str | None = None,
+        throttles: Iterable[str] | None = None,
         cron: str | None = None,
         timezone: str | None = None,
     ) -> None:
@@ -200,6 +208,7 @@ class RecurringJob:
             backlog=backlog,
             klass=klass,
             queue=queue,
+            throttles=_names(throttles),
         )
 
     def move(self, queue: str) -> None:
@@ -261,4 +270,25 @@ class RecurringJob:
         if interval is not None:
             changes["interval"] = interval
         given = {name: value for name, value in changes.items() if value is not None}
+        given["throttles"] = self._moved(given.get("throttles"), given.get("queue"))
         self.record = replace(self.record, **given)
+
+    def _moved(self, throttles: list[str] | None, queue: str | None) -> tuple[str, ...]:
+        """Say what the script makes of the throttles: that of the queue goes with it."""
+        own = self.client.keys.queue_throttle
+        queues = {own(self.queue_name), own(queue or self.queue_name)}
+        named = [n for n in (self.throttles if throttles is None else throttles) if n not in queues]
+        return (*dict.fromkeys(named), own(queue or self.queue_name)) if named else ()
+
+
+def _names(throttles: Iterable[str] | None) -> list[str] | None:
+    """List the names of throttles.
+
+    Raises:
+        BadArgument: one text was given where several are meant.
+
+    """
+    if isinstance(throttles, str):
+        problem = f"throttles must be a list of texts, got {throttles!r}"
+        raise BadArgument(problem)
+    return None if throttles is None else list(throttles)
