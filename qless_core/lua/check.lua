@@ -271,6 +271,14 @@ function Check.running(jid, state)
   must_run(jid, state)
 end
 
+-- Check.placed(jid, queue): refuses a job that says no queue. The next pop that finds its lock past tells
+-- it where it is.
+function Check.placed(jid, queue)
+  if not queue then
+    Check.refuse('JOB_NOT_RUNNING', 'Job ' .. jid .. ' is not currently running: in no queue', 1)
+  end
+end
+
 -- Check.owned(jid, worker, known): refuses unless the worker holds the lock. `known` is the reply of
 -- an HMGET that begins with state and worker.
 function Check.owned(jid, worker, known)

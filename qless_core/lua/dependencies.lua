@@ -211,6 +211,8 @@ local function switch_on(now, jid, jids, strict)
   local state, queue = known[1], known[2]
   if state ~= 'depends' and state ~= 'waiting' and state ~= 'scheduled' and state ~= 'throttled' then
     refuse_state(jid, state)
+  elseif not queue then
+    refuse_state(jid, 'in no queue')
   end
   if strict then
     Dependencies.refuse_missing(jid, jids)
@@ -245,6 +247,8 @@ local function switch_off(now, jid, jids)
   local queue = known[2]
   if known[1] ~= 'depends' then
     refuse_state(jid, known[1])
+  elseif not queue then
+    refuse_state(jid, 'in no queue')
   end
   Check.memory()
   if jids[1] == 'all' then

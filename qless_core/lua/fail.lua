@@ -11,6 +11,7 @@ Commands['fail'] = function(now, arg)
   local data = arg[5] and Check.json(arg[5], 'data')
   local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue', 'history')
   Check.owned(jid, worker, known)
+  Check.placed(jid, known[3])
   local queue = known[3]
   Config.prefetch('max-job-history', 'max-failure-message', 'stats-history')
   local stored = Failures.record(now, {

@@ -9,6 +9,7 @@ Commands['heartbeat'] = function(now, arg)
   local data = arg[3] and Check.json(arg[3], 'data')
   local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue')
   Check.owned(jid, worker, known)
+  Check.placed(jid, known[3])
   local queue = known[3]
   Config.prefetch('heartbeat', queue .. '-heartbeat', 'max-worker-age')
   local expires = now + Config.heartbeat(queue)
@@ -35,6 +36,7 @@ Commands['timeout'] = function(now, arg)
       met[jid] = true
       local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue', 'history')
       Check.running(jid, known[1])
+      Check.placed(jid, known[3])
       jobs[#jobs + 1] = { jid, known }
     end
   end
