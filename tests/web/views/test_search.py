@@ -12,6 +12,7 @@ def found(client):
     """Have one thing of each kind, each by a name of its own."""
     client.queues["mail"].put("Letter", {}, jid="the-job", tags=["the-tag"])
     client.queues["mail"].recur("Again", {}, interval=60, offset=60, jid="the-recurring")
+    client.queues["mail"].cron("Again", {}, "* * * * *", jid="the-cron")
     client.queues["mail"].pop().fail("the-group", "message")
     return client
 
@@ -21,6 +22,7 @@ def found(client):
     [
         ("the-job", "/jobs/the-job"),
         ("the-recurring", "/jobs/the-recurring"),
+        ("the-cron", "/jobs/the-cron"),
         ("mail", "/queues/mail"),
         ("the-group", "/failed/the-group"),
         ("worker-1", "/workers/worker-1"),
