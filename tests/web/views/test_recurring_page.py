@@ -106,3 +106,70 @@ def test_b23_an_interval_that_makes_no_sense_is_shown_and_can_be_removed(
 
     assert "makes no sense" in why(page)
     assert "/jobs/nightly/cancel" in page.links
+
+
+def cron(client, jid="nightly", queue="reports", expression="0 3 * * *", **options):
+    options = {"timezone": "Europe/Berlin", **options}
+    return client.queues[queue].cron("Report", {"n": 1}, expression, jid=jid, **options)
+
+
+def test_a_cron_job_says_its_expression_and_when_it_runs_next(client, see):
+    cron(client, priority=5, retries=2, tags=["eu"], backlog=3)
+
+    page = see("/jobs/nightly")
+
+    assert page.one("h1").text == "Report nightly"
+    assert page.one("span", class_="badge").text == "recurring"
+    assert facts(page) == {
+        "jid": "nightly",
+        "Queue": "reports",
+        "Cron": "0 3 * * *",
+        "Time zone": "Europe/Berlin",
+        "Next run": "in 4 h",
+        "Owed": "0",
+        "Made so far": "0",
+        "Backlog": "at most 3 missed runs give a job",
+        "Priority": "5 Change…",
+        "Retries": "2",
+    }
+    assert why(page) == "Makes its next job in 4 h , at the pop that follows."
+
+
+def test_b57_a_cron_job_says_how_many_jobs_it_owes(client, clock, see):
+    cron(client, "free", expression="* * * * *")
+    cron(client, "capped", expression="* * * * *", backlog=3)
+    clock.advance(60 * 99 + 1)
+
+    assert facts(see("/jobs/free"))["Owed"] == "99"
+    assert "makes up to 99 jobs, one for each run missed" in why(see("/jobs/free"))
+    assert facts(see("/jobs/capped"))["Owed"] == "99, of which the backlog lets 4 be made"
+
+
+def test_both_kinds_are_listed_by_next_run_and_counted(client, see):
+    recur(client, "hourly", offset=600)
+    cron(client, "minutely", expression="* * * * *")
+    cron(client, "nightly")
+
+    page = see("/queues/reports/recurring")
+
+    assert page.row_ids == ["job-minutely", "job-hourly", "job-nightly"]
+    assert "0 3 * * * Europe/Berlin" in page.text
+    assert "Recurring 3" in " ".join(page.text.split())
+
+
+def test_the_data_of_a_cron_job_is_given_byte_for_byte(client, redis, web, see):
+    cron(client)
+    redis.hset("ql:cron:nightly", "data", '{"n":12345678901234567,"l":[]}')
+
+    assert "12345678901234567" in see("/jobs/nightly").one("section", id="data").text
+    assert web.get("/jobs/nightly/data").get_data() == b'{"n":12345678901234567,"l":[]}'
+
+
+def test_a_cron_job_whose_runs_nobody_plans_says_so(client, clock, redis, see):
+    cron(client, expression="* * * * *")
+    redis.delete("ql:cron-runs:nightly")
+    redis.zadd("ql:q:reports-cron", {"nightly": "+inf"})
+    clock.advance(60)
+
+    assert why(see("/jobs/nightly")).startswith("None of its runs is planned")
+    assert see("/queues/reports/recurring").row_ids == ["job-nightly"]
