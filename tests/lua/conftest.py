@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from contextlib import contextmanager
 
 import pytest
@@ -12,9 +11,10 @@ from redis.exceptions import ResponseError
 
 from qless_core.embedded import EmbeddedServer
 from qless_core.script import Script
+from tests.support.servers import servers
 
-#: The servers to run everything on: ours, and Redis itself where it is installed.
-SERVERS = {"ours": None, "redis": shutil.which("redis-server")}
+#: The servers to run everything on: ours, and Redis and older Valkeys where they are installed.
+SERVERS = servers()
 
 #: `CODE user_script:<line>: Command(): sentence`, the form of every refusal.
 REFUSAL = re.compile(r"([A-Z_]+) user_script:\d+: (.*?)\(\): (.+)", re.DOTALL)
@@ -92,10 +92,7 @@ class Lua:
         self._messages.close()
 
 
-@pytest.fixture(
-    scope="session",
-    params=[name for name, path in SERVERS.items() if path or name == "ours"],
-)
+@pytest.fixture(scope="session", params=list(SERVERS))
 def server(request):
     """Run a private server of each kind."""
     with EmbeddedServer(binary=SERVERS[request.param]) as server:
