@@ -192,3 +192,46 @@ def test_canceling_it_leaves_nothing(lua, field):
         assert stored == "complete" or lua.redis.keys("ql:j:bad*") == [], (place, value)
         assert {"first", "last"} <= set(lua.popped(101, 9))
         assert "bad" not in lua.popped(102, 9) or stored == "complete"
+
+
+RECURRING = {
+    **dict.fromkeys(("jid", "klass", "state", "queue", "type"), TEXTS),
+    **dict.fromkeys(("priority", "count", "interval", "retries", "backlog"), NUMBERS),
+    **dict.fromkeys(("data", "tags", "throttles"), JSON),
+    **dict.fromkeys(("cron", "timezone"), TEXTS),
+}
+
+
+@pytest.mark.parametrize("field", RECURRING)
+def test_a_recurring_job_that_is_wrong_stops_neither_jobs_nor_the_other_ones(lua, field):
+    for value in (*ALWAYS, *RECURRING[field]):
+        lua.redis.flushdb()
+        lua("recur", 1, "q", "bad", "K", "{}", "interval", 60, 0, "tags", '["t"]', "priority", 2)
+        lua("recur", 2, "q", "good", "K", "{}", "interval", 60, 0)
+        lua.put(3, "j")
+        if value is None:
+            lua.redis.hdel("ql:r:bad", field)
+        else:
+            lua.redis.hset("ql:r:bad", field, value)
+
+        assert {"good-1", "j"} <= {job["jid"] for job in strict(lua("peek", 10, "q", 50))}, value
+        strict(lua("recur.get", 10, "bad") or "{}")
+        strict(lua("queues", 10))
+        lua("jobs", 10, "recurring", "q")
+        popped = {job["jid"] for job in strict(lua("pop", 11, "q", "w", 50))}
+        assert {"good-1", "j"} <= popped, value
+        assert len(popped) < 10, value
+        for jid in popped:
+            assert lua("complete", 12, jid, "w", "q", "{}") == "complete"
+        for name, *args in (
+            ("recur.tag", "bad", "u"),
+            ("recur.untag", "bad", "u"),
+            ("recur.update", "bad", "priority", 1, "backlog", 2),
+            ("recur.update", "bad", "interval", 30),
+            ("recur.update", "bad", "queue", "q"),
+        ):
+            assert ask(lua, (name, 13, *args)) == "", value
+        lua("recur", 14, "q", "bad", "K", "{}", "interval", 60, 0)
+        assert any(job["spawned_from_jid"] == "bad" for job in strict(lua("pop", 15, "q", "w", 5)))
+        assert lua("unrecur", 16, "bad") == 1
+        assert lua("jobs", 17, "recurring", "q") == ["good"]
