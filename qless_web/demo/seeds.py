@@ -297,7 +297,6 @@ class _Present:
             ("warehouse", "shop.stock.CheckLevels", 120, 30, "stock-levels"),
             ("eu/orders", "shop.orders.SyncMarketplaces", 300, 60, "marketplaces"),
             ("mail", "shop.mail.Digest", 3600, 900, "digest"),
-            ("nightly", "shop.books.CloseDay", 86_400, 30_000, "close-day"),
             ("nightly", "shop.backup.Dump", 86_400, 34_000, "backup"),
         )
         for queue, klass, interval, offset, jid in plans:
@@ -311,6 +310,16 @@ class _Present:
                 retries=3,
                 backlog=3,
             )
+        self._queues["nightly"].cron(
+            "shop.books.CloseDay",
+            {},
+            "30 23 * * *",
+            timezone="Europe/Berlin",
+            jid="close-day",
+            tags=["recurring"],
+            retries=3,
+            backlog=1,
+        )
 
     def _pause(self) -> None:
         for name in ("ada", "emre", "grace", "inês"):
