@@ -2,7 +2,8 @@
 
 `tests/data/golden.jsonl.gz` was recorded from the original script. A difference is allowed where
 section 8 of the wire contract, its text or a case from the field asks for one; each is listed here
-with its number, and a test sees to it that none of them is listed in vain.
+with its number, and a test sees to it that none of them is listed in vain. Users find them, and what
+these recordings do not meet, in `docs/explanation/differences.md`.
 """
 
 from __future__ import annotations
