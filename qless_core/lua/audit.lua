@@ -207,16 +207,28 @@ end
 
 -- Jobs
 
-local function odd_values(see, jid, job)
+-- The numbers of a job, and of a recurring one, and what counts in the place of one that is none.
+Audit.NUMBERS = {
+  job = { { 'priority', 0 }, { 'retries', 5 }, { 'remaining', 5 } },
+  recurring = { { 'priority', 0 }, { 'retries', 0 }, { 'backlog', 0 }, { 'count', 0 } },
+}
+Audit.NUMBERS.cron_job = Audit.NUMBERS.recurring
+
+local function odd_numbers(see, what, jid, job)
   local odd = {}
-  for _, name in ipairs({ 'priority', 'retries', 'remaining' }) do
+  for _, number in ipairs(Audit.NUMBERS[what]) do
+    local name = number[1]
     if job[name] and not Check.finite(job[name]) then
       odd[#odd + 1] = name .. ' is ' .. quoted(job[name])
     end
   end
   if #odd > 0 then
-    see.add('odd-number', table.concat(odd, ', '), 'job', jid)
+    see.add('odd-number', table.concat(odd, ', '), what, jid)
   end
+end
+
+local function odd_values(see, jid, job)
+  odd_numbers(see, 'job', jid, job)
   local tags = job.tags
   if tags and tags ~= '[]' and tags ~= '{}' then
     local ok, value = Json.read(tags)
@@ -333,8 +345,12 @@ local function look_depends(see, jid)
   end
 end
 
--- A job that is kept back: does any of its throttles have it in line?
-local function look_throttled(see, jid, job)
+-- A job that is kept back: does any of its throttles have it in line? One that was let go goes to work
+-- with the next pop.
+local function look_throttled(see, jid, job, score)
+  if tonumber(score) == -math.huge then
+    return
+  end
   for _, id in ipairs(Throttle.ids(job.throttles)) do
     see.cost(1)
     if has(Key.throttle_pending(id), jid) then
@@ -362,7 +378,7 @@ local function look_place(see, jid, job)
     elseif state == 'depends' then
       look_depends(see, jid)
     elseif state == 'throttled' then
-      look_throttled(see, jid, job)
+      look_throttled(see, jid, job, score)
     end
     return
   end
@@ -764,45 +780,57 @@ function Looks.completed(see)
   end
 end
 
-function Looks.recurring(see, jid)
-  see.cost(4)
-  local ok, known = pcall(call, 'hmget', Key.recurring(jid), 'jid', 'queue', 'interval', 'type')
+-- Whether any queue has a recurring job in its set of such; but the queue `home`.
+local function recurs_elsewhere(set, jid, home)
+  for _, other in ipairs(call('zrange', Key.queues, 0, -1)) do
+    if other ~= home and has(set(other), jid) then
+      return true
+    end
+  end
+  return false
+end
+
+-- Looks at a recurring job, of either sort; answers its fields, or nil when it is not there.
+local function look_recurring(see, what, key, jid)
+  see.cost(5)
+  local ok, known = pcall(call, 'hmget', key, 'queue', 'interval', 'data', 'priority', 'retries',
+    'backlog', 'count')
   if not ok then
-    return Looks.foreign(see, Key.recurring(jid))
-  elseif call('exists', Key.recurring(jid)) == 0 then
+    return Looks.foreign(see, key)
+  elseif call('exists', key) == 0 then
+    return nil
+  end
+  odd_numbers(see, what, jid, { priority = known[4], retries = known[5], backlog = known[6],
+    count = known[7] })
+  if not Json.read(known[3]) then
+    see.add('odd-data', 'its data is ' .. quoted(known[3] or ''), what, jid)
+  end
+  return known
+end
+
+function Looks.recurring(see, jid)
+  local known = look_recurring(see, 'recurring', Key.recurring(jid), jid)
+  if not known then
     return
   end
-  local interval = Check.finite(known[3])
+  local queue, interval = known[1], Check.finite(known[2])
   if not interval or interval <= 0 then
-    see.add('odd-interval', 'its interval is ' .. quoted(known[3] or ''), 'recurring', jid)
+    see.add('odd-interval', 'its interval is ' .. quoted(known[2] or ''), 'recurring', jid)
   end
-  local queue = known[2]
-  if not queue or not has(Key.recur(queue), jid) then
-    for _, other in ipairs(call('zrange', Key.queues, 0, -1)) do
-      if has(Key.recur(other), jid) then
-        return -- the set tells of it
-      end
-    end
+  if not (queue and has(Key.recur(queue), jid)) and not recurs_elsewhere(Key.recur, jid, queue) then
     see.add('recurring-in-no-place', 'it says that it recurs in ' .. quoted(queue or '')
       .. ', which does not list it', 'recurring', jid)
   end
 end
 
 function Looks.cron_job(see, jid)
-  see.cost(4)
-  local ok, known = pcall(call, 'hmget', Key.cron_job(jid), 'queue')
-  if not ok then
-    return Looks.foreign(see, Key.cron_job(jid))
-  elseif call('exists', Key.cron_job(jid)) == 0 then
+  local known = look_recurring(see, 'cron_job', Key.cron_job(jid), jid)
+  if not known then
     return
   end
   local queue = known[1]
-  if not queue or not has(Key.cron(queue), jid) or not has(Key.crons, jid) then
-    for _, other in ipairs(call('zrange', Key.queues, 0, -1)) do
-      if other ~= queue and has(Key.cron(other), jid) then
-        return -- the set tells of it
-      end
-    end
+  if not (queue and has(Key.cron(queue), jid) and has(Key.crons, jid))
+    and not recurs_elsewhere(Key.cron, jid, queue) then
     see.add('recurring-in-no-place', 'it says that it recurs in ' .. quoted(queue or '')
       .. ', which does not list it', 'cron_job', jid)
   end

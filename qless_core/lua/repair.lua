@@ -298,19 +298,28 @@ Mends['without-jid'] = {
   end,
 }
 
--- What counts in the place of a number that is none.
-local NUMBERS = { priority = 0, retries = 5, remaining = 5 }
+-- The key of a job of any sort.
+local function key_of(what, jid)
+  if what == 'recurring' then
+    return Key.recurring(jid)
+  end
+  return what == 'cron_job' and Key.cron_job(jid) or Key.job(jid)
+end
 
 Mends['odd-number'] = {
   clean = function(_, subject)
-    local key = Key.job(subject[2])
+    local what, jid = subject[1], subject[2]
+    local key = key_of(what, jid)
     local fixed = {}
-    for _, name in ipairs({ 'priority', 'retries', 'remaining' }) do
+    for _, number in ipairs(Audit.NUMBERS[what]) do
+      local name, default = number[1], number[2]
       local value = call('hget', key, name)
       if value and not Check.finite(value) then
-        local retries = name == 'remaining' and Check.finite(call('hget', key, 'retries'))
-        call('hset', key, name, retries or NUMBERS[name])
-        fixed[#fixed + 1] = name .. ' is ' .. (retries or NUMBERS[name])
+        if name == 'remaining' then
+          default = Check.finite(call('hget', key, 'retries')) or default
+        end
+        call('hset', key, name, default)
+        fixed[#fixed + 1] = name .. ' is ' .. default
       end
     end
     return table.concat(fixed, ', ')
@@ -326,7 +335,21 @@ Mends['odd-tags'] = {
   end,
 }
 
-Mends['odd-data'] = { fail = of_job(fail), delete = of_job(delete) }
+Mends['odd-data'] = {
+  fail = function(now, subject, note)
+    if subject[1] ~= 'job' then
+      leave('a recurring job cannot fail')
+    end
+    return fail(now, subject[2], note)
+  end,
+  delete = function(now, subject)
+    if subject[1] ~= 'job' then
+      Commands['unrecur'](now, { subject[2] })
+      return 'deleted'
+    end
+    return delete(now, subject[2])
+  end,
+}
 Mends['not-utf8'] = { fail = of_job(fail), delete = of_job(delete) }
 
 Mends['recurring-in-no-place'] = {

@@ -65,6 +65,8 @@ def shop(lua, redis):
     lua("complete", NOW - 7, "done", "w-1", "mail", "{}")
     lua("track", NOW - 7, "track", "run")
     lua("recur", NOW - 7, "mail", "tick", "K", "{}", "interval", 60, 60)
+    runs = json.dumps([NOW + 60 * number for number in range(1, 9)])
+    lua("cron", NOW - 7, "mail", "noon", "K", "{}", "* * * * *", "UTC", runs)
     lua("pause", NOW - 7, "mail")
     return redis
 
@@ -209,7 +211,18 @@ PLANTS = [
         lambda redis: redis.hset("ql:j:wait", "tags", "red, blue"),
         {"odd-tags", "tag-not-carried"},
     ),
+    (
+        lambda redis: redis.hset("ql:r:tick", mapping={"priority": "x", "count": "y"}),
+        {"odd-number"},
+    ),
     (lambda redis: redis.zrem("ql:q:mail-recur", "tick"), {"recurring-in-no-place"}),
+    (lambda redis: redis.zrem("ql:q:mail-cron", "noon"), {"recurring-in-no-place"}),
+    (lambda redis: redis.zrem("ql:crons", "noon"), {"recurring-in-no-place"}),
+    (lambda redis: redis.hset("ql:cron:noon", "queue", "q"), {"wrong-place"}),
+    (lambda redis: redis.hset("ql:cron:noon", "retries", "x"), {"odd-number"}),
+    (lambda redis: redis.zadd("ql:q:q-cron", {"noon": 1}), {"in-two-places"}),
+    (lambda redis: redis.zadd("ql:q:q-cron", {"ghost": 1}), {"entry-without-job"}),
+    (lambda redis: redis.zadd("ql:crons", {"ghost": 1}), {"entry-without-job"}),
     (rename_recurring, {"wrong-place"}),
     (lambda redis: redis.zadd("ql:q:q-work", {"ghost": 1}), {"entry-without-job"}),
     (lambda redis: redis.zadd("ql:q:q-locks", {"ghost": 1}), {"entry-without-job"}),
@@ -288,6 +301,8 @@ def test_every_kind_is_planted_but_those_that_nobody_repairs_by_default():
     [
         (lambda redis: redis.hset("ql:j:wait", "data", "{nonsense"), "odd-data", "fail"),
         (lambda redis: redis.hdel("ql:j:wait", "data"), "odd-data", "fail"),
+        (lambda redis: redis.hset("ql:r:tick", "data", "{"), "odd-data", "delete"),
+        (lambda redis: redis.hset("ql:cron:noon", "data", "{"), "odd-data", "delete"),
         (lambda redis: redis.hset("ql:j:run", "klass", b"\xff"), "not-utf8", "delete"),
         (lambda redis: redis.hset("ql:r:tick", "interval", "daily"), "odd-interval", "delete"),
         (lambda redis: redis.set("ql:q:news-work", "x"), "foreign-type", "delete"),
