@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 QUEUES = ("mail", "q", "a/b")
 WORKERS = ("w-1", "w-2", "w-3")
+THROTTLES = ("th-1", "th-2")
 TAGS = ("red", "blue", "ü", "x:y")
 
 
@@ -30,7 +31,9 @@ class Workload:
 
     """
 
-    def __init__(self, call: Call, rng: random.Random, *, jids: int = 60) -> None:
+    def __init__(
+        self, call: Call, rng: random.Random, *, jids: int = 60, throttles: bool = False
+    ) -> None:
         self.now = 100_000_000.0
         self.refused = 0
         self.done = 0
@@ -56,6 +59,9 @@ class Workload:
             self._unfail,
             self._move,
             self._pause,
+            *([self._throttle] * 2 if throttles else ()),
+            self._complete_many,
+            self._cron,
             self._wait,
         ]
 
@@ -92,6 +98,8 @@ class Workload:
             options += ["retries", rng.randint(0, 3)]
         if rng.random() < 0.3:
             options += ["depends", json.dumps(self._some())]
+        if self._throttle in self._steps and rng.random() < 0.3:
+            options += ["throttles", json.dumps(rng.sample(THROTTLES, rng.randint(1, 2)))]
         delay = rng.choice((0, 0, 0, 30, -1))
         jid = rng.choice(self._jids)
         me = rng.choice(WORKERS)
@@ -165,6 +173,35 @@ class Workload:
             self._do("bulk.move", "", self._rng.choice(("", *QUEUES)), *pairs)
         else:
             self._do("bulk.cancel", "", *pairs)
+
+    def _throttle(self) -> None:
+        rng = self._rng
+        throttle = rng.choice(THROTTLES)
+        step = rng.randrange(6)
+        if step < 3:
+            self._do("throttle.set", throttle, rng.randint(0, 3))
+        elif step == 3:
+            self._do("throttle.release", throttle, *self._some())
+        elif step == 4:
+            self._do("throttle.delete", throttle)
+        else:
+            self._do("queue.throttle.set", rng.choice(QUEUES), rng.randint(0, 4))
+
+    def _complete_many(self) -> None:
+        jid, queue, worker = self._held()
+        if self._rng.random() < 0.5:
+            self._do("complete.pop", queue, 2, jid, worker, queue, "{}")
+        else:
+            following = self._rng.choice(("", QUEUES[1]))
+            self._do("bulk.complete", worker, following, 0, jid, queue, "{}")
+
+    def _cron(self) -> None:
+        if self._rng.random() < 0.3:
+            self._do("unrecur", "noon")
+        else:
+            runs = [int(self.now) + 30 * number for number in range(1, 40)]
+            plan = ("*/1 * * * *", "UTC", json.dumps(runs))
+            self._do("cron", self._rng.choice(QUEUES), "noon", "K", "{}", *plan)
 
     def _pause(self) -> None:
         self._do(self._rng.choice(("pause", "unpause", "unpause")), self._rng.choice(QUEUES))
