@@ -32,7 +32,17 @@ SORTED_AT_MOST = 5_000
 
 #: Which states come first where a list is sorted by them: what needs attention, then what is
 #: under way, then what is done.
-_ORDER = ("failed", "stalled", "waiting", "running", "scheduled", "depends", "complete", "")
+_ORDER = (
+    "failed",
+    "stalled",
+    "waiting",
+    "running",
+    "scheduled",
+    "depends",
+    "throttled",
+    "complete",
+    "",
+)
 
 
 @dataclass(frozen=True, slots=True)

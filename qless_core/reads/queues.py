@@ -42,11 +42,14 @@ class QueueSummary:
     next_since: float | None = None
     #: How often a job of it failed today (UTC).
     failures_today: int = 0
+    #: Jobs that a throttle keeps back.
+    throttled: int = 0
 
     @property
     def total(self) -> int:
         """Count the jobs of the queue, recurring ones left out."""
-        return self.waiting + self.running + self.stalled + self.scheduled + self.depends
+        late = self.scheduled + self.depends + self.throttled
+        return self.waiting + self.running + self.stalled + late
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +201,7 @@ def queue_jobs(
     Args:
         scope: given by `run`.
         name: the queue.
-        state: waiting, running, stalled, scheduled, depends or recurring.
+        state: waiting, running, stalled, scheduled, depends, throttled or recurring.
         part: which page.
 
     """
@@ -212,6 +215,7 @@ def queue_jobs(
         "stalled": (scope.keys.locks(name), "-inf", scope.now),
         "scheduled": (scope.keys.scheduled(name), f"({scope.now}", "+inf"),
         "depends": (scope.keys.depends(name), "-inf", "+inf"),
+        "throttled": (scope.keys.throttled(name), "-inf", "+inf"),
     }[state]
     total, found = yield [
         call("zcount", key, low, high),
@@ -291,7 +295,7 @@ def _recurring(scope: Scope, name: str, part: Slice) -> Read[Listing[RecurringRo
 
 
 #: How many replies `_count_calls` brings.
-_COUNTS = 10
+_COUNTS = 11
 
 _DAY = 86_400
 
@@ -307,15 +311,16 @@ def _count_calls(scope: Scope, name: str) -> list[Call]:
         call("zcard", keys.depends(name)),
         call("zcard", keys.recur(name)),
         call("zcard", keys.cron(name)),
+        call("zcard", keys.throttled(name)),
         call("hget", keys.stats(int(now) // _DAY * _DAY, name), "failures"),
         call("zrevrange", keys.work(name), 0, 0),
     ]
 
 
 def _summary(name: str, replies: Sequence[object], paused: Sequence[str]) -> QueueSummary:
-    work, locks, expired, scheduled, due, depends, recurring, crons = (
+    work, locks, expired, scheduled, due, depends, recurring, crons, throttled = (
         int(each or 0)  # type: ignore[call-overload]  # counts, or None for a foreign key
-        for each in replies[:8]
+        for each in replies[:9]
     )
     return QueueSummary(
         name=name,
@@ -326,7 +331,8 @@ def _summary(name: str, replies: Sequence[object], paused: Sequence[str]) -> Que
         depends=depends,
         recurring=recurring + crons,
         paused=name in paused,
-        failures_today=_at_least_0(replies[8]),
+        failures_today=_at_least_0(replies[9]),
+        throttled=throttled,
     )
 
 

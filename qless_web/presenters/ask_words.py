@@ -18,6 +18,11 @@ REASONS: dict[str, tuple[str, str, str]] = {
     "stalled": ("is stalled", "are stalled", "it is stalled now"),
     "scheduled": ("is scheduled", "are scheduled", "it is scheduled now"),
     "depends": ("waits for other jobs", "wait for other jobs", "it waits for other jobs"),
+    "throttled": (
+        "is kept back by a throttle",
+        "are kept back by throttles",
+        "a throttle keeps it",
+    ),
     "failed": ("has failed", "have failed", "it has failed since"),
     "complete": ("is complete", "are complete", "it is complete"),
     "group": (
@@ -94,8 +99,8 @@ def more(count: int) -> str:
 def why(reason: str) -> str:
     """Say why one job was left out.
 
-    >>> why("running"), why("throttled")
-    ('it is running now', 'it is throttled now')
+    >>> why("running"), why("resting")
+    ('it is running now', 'it is resting now')
     """
     return REASONS[reason][2] if reason in REASONS else f"it is {reason} now"
 

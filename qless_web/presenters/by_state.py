@@ -50,6 +50,7 @@ def tabs(link: Link, found: StateListing) -> tuple[Tab, ...]:
                 state=word,
             )
             for word in ORDER
+            if word != "throttled" or found.states.get(word)  # most have none of these ever
         ),
     )
 

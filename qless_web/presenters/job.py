@@ -169,7 +169,7 @@ def job_page(found: JobDetail, now: float) -> JobPage:
         jid=row.jid,
         klass=row.klass,
         state=row.state,
-        paused=found.paused and row.state in {"waiting", "scheduled", "depends"},
+        paused=found.paused and row.state in {"waiting", "scheduled", "depends", "throttled"},
         tracked=tracked,
         why=why(found, now),
         facts=tuple(_facts(found)),

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from qless_core.reads import rows as snapshots
 
 #: The states of a job in the order in which pages show them.
-STATES = ("waiting", "running", "stalled", "scheduled", "depends", "failed", "complete")
+STATES = (
+    "waiting",
+    "running",
+    "stalled",
+    "scheduled",
+    "depends",
+    "throttled",
+    "failed",
+    "complete",
+)
 
 #: The states of a job that a worker holds; one turns into the other when the lock runs out.
 HELD = frozenset({"running", "stalled"})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qless_web.presenters.rows import JobRow, QueueRow
 
 #: The tabs of a queue, in order.
-TABS = ("stats", *QUEUE_STATES, "recurring")
+TABS = ("stats", *QUEUE_STATES, "throttled", "recurring")
 
 #: What a list of each tab shows of a job beside it, and the heading of its time.
 _COLUMNS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -30,6 +30,7 @@ _COLUMNS: dict[str, tuple[tuple[str, ...], str]] = {
     "stalled": (("worker", "tags", "retries", "at"), "Lock ended"),
     "scheduled": (("tags", "priority", "retries", "at"), "Due"),
     "depends": (("tags", "priority", "retries", "at"), "Put"),
+    "throttled": (("tags", "priority", "retries", "at"), "Put"),
 }
 
 _MOMENTS: dict[str, jobs.Moment] = {
@@ -38,6 +39,7 @@ _MOMENTS: dict[str, jobs.Moment] = {
     "stalled": "lock",
     "scheduled": "due",
     "depends": "put",
+    "throttled": "put",
 }
 
 
@@ -240,7 +242,7 @@ def _around(queue: QueueDetail, tab: str) -> QueuePage:
         paused=counts.paused,
         waiting=counts.waiting,
         pause=pause_action(counts.name, paused=counts.paused),
-        tabs=_tabs(counts),
+        tabs=_tabs(counts, tab),
         tab=tab,
         facts=_facts(queue),
     )
@@ -253,9 +255,11 @@ def tab_link(name: str, tab: str) -> Link:
     return Link("queues.show", {"queue": name, "tab": tab})
 
 
-def _tabs(counts: QueueSummary) -> tuple[Tab, ...]:
+def _tabs(counts: QueueSummary, current: str) -> tuple[Tab, ...]:
     name = counts.name
-    numbers = dict(state_counts(counts))
+    numbers = {**dict(state_counts(counts)), "throttled": counts.throttled}
+    # Most queues have no throttle: the tab is there where it has something to show.
+    limited = ("throttled",) if counts.throttled or current == "throttled" else ()
     return (
         Tab(key="stats", text="Stats", link=tab_link(name, "stats")),
         *(
@@ -266,7 +270,7 @@ def _tabs(counts: QueueSummary) -> tuple[Tab, ...]:
                 count=numbers[state],
                 state=state,
             )
-            for state in QUEUE_STATES
+            for state in (*QUEUE_STATES, *limited)
         ),
         Tab(
             key="recurring",
@@ -330,6 +334,11 @@ _EMPTIES = {
         "Jobs that depend on others wait here until those complete.",
         False,
     ),
+    "throttled": (
+        "No throttle keeps back a job of {name}",
+        "Jobs wait here while as many run as one of their throttles allows.",
+        True,
+    ),
     "recurring": (
         "Nothing recurs in {name}",
         "A recurring job puts jobs of its class into the queue, by interval or cron expression.",
@@ -343,6 +352,7 @@ def counts_data(queue: QueueSummary) -> dict[str, str | int | bool]:
     return {
         "name": queue.name,
         **dict(state_counts(queue)),
+        **({"throttled": queue.throttled} if queue.throttled else {}),
         "recurring": queue.recurring,
         "paused": queue.paused,
     }

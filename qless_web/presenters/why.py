@@ -138,6 +138,14 @@ def _depends(found: JobDetail, _now: float) -> Why:
     return Why(sentence("Waits for ", job(first.jid, first.klass), f", which {how}{others}."))
 
 
+def _throttled(_found: JobDetail, _now: float) -> Why:
+    return Why(
+        sentence(
+            "A throttle keeps it back: it goes to work when fewer of the jobs run that share one."
+        )
+    )
+
+
 #: What another job that is waited for does.
 _HOW = {"depends": "itself waits for others", "running": "runs now", "complete": "has completed"}
 
@@ -172,6 +180,7 @@ _SAYINGS: dict[str, Callable[[JobDetail, float], Why]] = {
     "stalled": _stalled,
     "scheduled": _scheduled,
     "depends": _depends,
+    "throttled": _throttled,
     "failed": _failed,
     "complete": _complete,
 }
