@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 PORT: Final = 6379
 SENTINEL_PORT: Final = 26379
 
+#: How many replicas must have a change before it counts, where an address does not say.
+REPLICAS: Final = {"server": 0, "sentinel": 1, "cluster": 1}
+
 #: Begins the options that are for the Sentinels.
 _FOR_SENTINELS: Final = "sentinel_"
 _SCHEME: Final = re.compile(r"(rediss?)(?:\+(sentinel|cluster))?|unix")
@@ -45,6 +48,7 @@ class Address:
         service: what the Sentinels call the servers.
         sentinel_settings: of each connection to a Sentinel.
         namespace: what keys begin with; None where the address does not say.
+        replicas: how many replicas must have a change before it counts.
 
     """
 
@@ -55,6 +59,7 @@ class Address:
     service: str = ""
     sentinel_settings: Mapping[str, Any] = field(default_factory=dict)
     namespace: str | None = None
+    replicas: int = 0
 
     def __str__(self) -> str:
         """Write it without options and secrets."""
@@ -90,6 +95,7 @@ def _read(url: str) -> Address:
     parts, kind = _split(url)
     options = _options(parts.query)
     namespace = options.pop("namespace", None)
+    replicas = _replicas(options.pop("replicas", None), kind)
     theirs = {
         name.removeprefix(_FOR_SENTINELS): options.pop(name)
         for name in list(options)
@@ -101,7 +107,8 @@ def _read(url: str) -> Address:
         if not path.strip("/"):
             problem = "it names no socket"
             raise _Complaint(problem)
-        return Address("server", settings=settings | {"path": path}, namespace=namespace)
+        settings |= {"path": path}
+        return Address("server", settings=settings, namespace=namespace, replicas=replicas)
     service, database = _path(parts.path, kind)
     if database is not None:
         settings.setdefault("db", database)
@@ -115,6 +122,7 @@ def _read(url: str) -> Address:
         service=service,
         sentinel_settings=way | _parsed(theirs) if kind == "sentinel" else {},
         namespace=namespace,
+        replicas=replicas,
     )
 
 
@@ -157,6 +165,16 @@ def _parsed(options: dict[str, str]) -> dict[str, Any]:
             problem = f"the value of {name} means nothing"
             raise _Complaint(problem) from None
     return settings
+
+
+def _replicas(told: str | None, kind: str) -> int:
+    """Read how many replicas to wait for: by default for one, where one may take over."""
+    if told is None:
+        return REPLICAS[kind]
+    if not (told.isascii() and told.isdigit()):
+        problem = "replicas must be a number"
+        raise _Complaint(problem)
+    return int(told)
 
 
 def _owner(owner: str) -> dict[str, str]:

@@ -26,12 +26,13 @@ from redis.connection import (
 from redis.retry import Retry
 from redis.sentinel import SentinelConnectionPool
 
-from qless_core.address import Address, address_of
+from qless_core.address import REPLICAS, Address, address_of
 from qless_core.cluster import ClusterGuide
 from qless_core.errors import BadArgument, ClusterNeedsTag
 from qless_core.guide import ASK_WITHIN_S, Guide
 from qless_core.keys import complaint, tag_of
 from qless_core.masking import masked
+from qless_core.replication import Replication
 from qless_core.sentinel import SentinelGuide
 from qless_core.server_errors import ClusterWithoutTag
 
@@ -197,6 +198,7 @@ class Pool(redis_py.ConnectionPool):
     Attributes:
         address: where they lead.
         namespace: what keys begin with.
+        replication: how many replicas must have a change before it counts.
 
     Raises:
         BadArgument: the namespace is none, or is not that of the address.
@@ -212,6 +214,7 @@ class Pool(redis_py.ConnectionPool):
     ) -> None:
         self.address = address
         self.namespace = _agreed(address.namespace, namespace)
+        self.replication = Replication(address.replicas)
         tag = tag_of(self.namespace)
         if address.kind == "cluster" and tag is None and namespace is not None:
             raise ClusterNeedsTag(self.namespace)
@@ -307,7 +310,9 @@ def _address_by_sentinels(theirs: SentinelConnectionPool, settings: dict[str, An
 
 def _address(kind: str, places: Iterable[Place], settings: Mapping[str, Any]) -> Address:
     is_tls = settings.get("ssl") or settings.get("connection_class") is SSLConnection
-    return Address(kind, tuple(places), _portable(settings), is_tls=bool(is_tls))
+    return Address(
+        kind, tuple(places), _portable(settings), is_tls=bool(is_tls), replicas=REPLICAS[kind]
+    )
 
 
 def _portable(settings: Mapping[str, Any]) -> dict[str, Any]:

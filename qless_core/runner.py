@@ -19,6 +19,7 @@ from qless_core.errors import (
     ScriptFault,
 )
 from qless_core.keys import Keys
+from qless_core.replication import Replication
 from qless_core.server_errors import errors_of_server
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Runner:
         self.redis = redis
         self.script = script
         self.as_function = True
+        # A client that was not made by us waits for nobody.
+        self._replication = getattr(redis.connection_pool, "replication", Replication())
 
     def __call__(self, command: str, now: float | str, *args: str | float) -> Any:  # noqa: ANN401 - what Redis answers
         """Run a command at a moment (epoch seconds, or `auto` for the server's clock).
@@ -137,6 +140,8 @@ class Runner:
         pool = self.redis.connection_pool
         connection = pool.get_connection()  # what is raised here was not sent
         try:
+            if not reads and self._replication.is_due:
+                return self._replicated(connection, *args)
             connection.send_command(*args)  # type: ignore[no-untyped-call]  # redis-py's own
             return connection.read_response()
         except _LOST as error:
@@ -149,6 +154,26 @@ class Runner:
             raise OutcomeUnknown(problem) from error
         finally:
             pool.release(connection)
+
+    def _replicated(self, connection: Any, *args: str | float) -> Any:  # noqa: ANN401 - redis-py's
+        """Send a command that writes, and wait until replicas have what it wrote."""
+        connection.send_packed_command(connection.pack_commands([args, self._replication.command]))
+        refusal, reply = None, None
+        try:
+            reply = connection.read_response()
+        except exceptions.ResponseError as error:
+            refusal = error
+        try:
+            self._replication.told(connection.read_response())
+        except exceptions.ResponseError as error:
+            if str(error).startswith("UNBLOCKED"):
+                # The primary is one no longer, and what it wrote may have to go.
+                raise exceptions.ConnectionError(str(error)) from error
+            if refusal is None:
+                self._replication.refused(error)
+        if refusal is not None:
+            raise refusal
+        return reply
 
     def _foreign(self, names: tuple[str | float, ...]) -> ForeignData:
         """Name the key that a call with these arguments stumbled over."""
