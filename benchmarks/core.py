@@ -39,16 +39,20 @@ POPS_OF_100 = 5
 class Server:
     """A script on a server of its own, fed with moments that go on."""
 
-    def __init__(self, redis: Redis, source: str) -> None:
+    def __init__(self, redis: Redis, script: Script | str) -> None:
         self.redis = redis
-        self._sha = redis.script_load(source)
+        if isinstance(script, Script):
+            redis.function_load(script.library)
+            self._call = ("FCALL", script.name, 0)
+        else:
+            self._call = ("EVALSHA", redis.script_load(script), 0)
         self._now = 1_700_000_000.0
         self._number = 0
 
     def call(self, *args: str | float) -> Any:  # noqa: ANN401 - what the script answers
         """Call the script a millisecond later than before."""
         self._now += 0.001
-        return self.redis.evalsha(self._sha, 0, args[0], self._now, *args[1:])
+        return self.redis.execute_command(*self._call, args[0], self._now, *args[1:])
 
     def put(self) -> None:
         """Put a new job."""
@@ -64,7 +68,8 @@ class Server:
         self.redis.config_resetstat()
         for call in calls:
             call()
-        return float(self.redis.info("commandstats")["cmdstat_evalsha"]["usec_per_call"])
+        stats = self.redis.info("commandstats")
+        return float(stats[f"cmdstat_{self._call[0].lower()}"]["usec_per_call"])
 
 
 def costs(server: Server) -> dict[str, float]:
@@ -114,7 +119,7 @@ def main() -> None:
     with ExitStack() as stack:
         ours, theirs = (
             Server(stack.enter_context(_connection(options.server)), text)
-            for text in (Script().source, options.original.read_text("utf-8"))
+            for text in (Script(), options.original.read_text("utf-8"))
         )
         compare(ours, theirs, options.depth, options.rounds)
 

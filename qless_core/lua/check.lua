@@ -74,8 +74,14 @@ function Check.must(name, what, value)
   Check.refuse('BAD_ARGUMENT', unfit(name, what, value), 1)
 end
 
--- Check.rest(arg, from) -> the arguments from there on. Not unpack: thousands do not fit its stack.
+-- As many as unpack surely takes.
+local MOST_AT_ONCE = 1000
+
+-- Check.rest(arg, from) -> the arguments from there on; thousands do not fit the stack of unpack.
 function Check.rest(arg, from)
+  if #arg <= MOST_AT_ONCE then
+    return { unpack(arg, from) }
+  end
   local rest = {}
   for i = from, #arg do
     rest[i - from + 1] = arg[i]
@@ -103,8 +109,14 @@ end
 -- The ends of a job's other keys. A jid may end in them as well.
 local SIDES = { '-history', '-dependents', '-dependencies' }
 
+-- The letters that these end in, `s` and `y`: most jids are told by the last one.
+local LAST = { [115] = true, [121] = true }
+
 -- Check.stem(jid) -> the jid of the job of which this one's key would be a part, or nil.
 function Check.stem(jid)
+  if not LAST[string.byte(jid, -1)] then
+    return nil
+  end
   for _, side in ipairs(SIDES) do
     if #jid > #side and string.sub(jid, -#side) == side then
       return string.sub(jid, 1, -#side - 1)
@@ -195,7 +207,7 @@ end
 
 -- Check.json(value, name) -> the text itself, byte for byte, when it is JSON.
 function Check.json(value, name)
-  if value == nil or not pcall(cjson.decode, value) then
+  if value ~= '{}' and (value == nil or not pcall(cjson.decode, value)) then
     must(name, 'JSON', value)
   end
   return value

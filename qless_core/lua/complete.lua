@@ -23,8 +23,8 @@ end
 local function finish(now, jid, known, options)
   local retries = Check.finite(known[4]) or 5
   call('hmset', Key.job(jid), 'state', 'complete', 'worker', '', 'failure', '{}', 'queue', '',
-    'expires', 0, 'remaining', retries, 'time', Json.time(now), 'data', options.data)
-  call('zadd', Key.completed, now, jid)
+    'expires', '0', 'remaining', Json.stored(retries), 'time', Json.time(now), 'data', options.data)
+  call('zadd', Key.completed, Call.now, jid)
   Dependencies.release(now, jid)
   Prune.completed(now)
   return 'complete'
@@ -62,7 +62,7 @@ Commands['complete'] = function(now, arg)
   if #options.depends > 0 then
     Dependencies.refuse_ring(jid, options.depends)
   end
-  Config.prefetch('max-job-history', 'jobs-history', 'jobs-history-count', 'stats-history')
+  Config.prefetch('max-job-history', 'jobs-history', 'jobs-history-count')
 
   History.push(jid, known[7], History.item(now, 'done'))
   call('zrem', Key.locks(queue), jid)

@@ -134,15 +134,16 @@ function Dependencies.refuse_ring(jid, jids)
   end
 end
 
--- Dependencies.replace(jid, jids): waits for those of the list that can be waited for; what it waited
--- for and is not in the list is waited for no more.
-function Dependencies.replace(jid, jids)
+-- Dependencies.replace(jid, jids, effective): waits for those of the list that can be waited for, which
+-- the caller found before it wrote anything; what it waited for and is not in the list is waited for no
+-- more.
+function Dependencies.replace(jid, jids, effective)
   local wanted = {}
   for _, other in ipairs(jids) do
     wanted[other] = true
   end
   local old = call('smembers', Key.dependencies(jid))
-  Dependencies.link(jid, Dependencies.effective(jids))
+  Dependencies.link(jid, effective)
   for _, other in ipairs(old) do
     if not wanted[other] then
       Dependencies.unlink(jid, other)

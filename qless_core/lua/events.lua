@@ -24,8 +24,9 @@ function Events.if_tracked(event, jid)
   end
 end
 
+-- Events.put(jid, queue): the queue as JSON, which whoever puts has already.
 function Events.put(jid, queue)
-  Events.log('{"jid":' .. encode(jid) .. ',"event":"put","queue":' .. encode(queue) .. '}')
+  call('publish', Key.log, '{"jid":' .. encode(jid) .. ',"event":"put","queue":' .. queue .. '}')
 end
 
 function Events.completed(jid, queue)

@@ -53,7 +53,7 @@ function Expire.locks(now, queue, count)
     return free
   end
   local locks = Key.locks(queue)
-  local jids = call('zrangebyscore', locks, '-inf', now, 'limit', 0, count)
+  local jids = call('zrangebyscore', locks, '-inf', Call.now, 'limit', 0, count)
   for _, jid in ipairs(jids) do
     local whole = Job.is_whole(jid)
     local known = whole and call('hmget', Key.job(jid), 'state', 'worker', 'grace', 'remaining',

@@ -13,7 +13,7 @@ Commands['fail'] = function(now, arg)
   Check.owned(jid, worker, known)
   Check.placed(jid, known[3])
   local queue = known[3]
-  Config.prefetch('max-job-history', 'max-failure-message', 'stats-history')
+  Config.prefetch('max-job-history', 'max-failure-message')
   local stored = Failures.record(now, {
     jid = jid,
     queue = queue,

@@ -28,8 +28,9 @@ function Failures.record(now, job, group, message, worker)
   local failure, stored = Failures.json(now, group, message, worker)
   local key = Key.job(jid)
   History.push(jid, job.legacy, History.item(now, 'failed', job.item))
-  call('sadd', Key.failures, group)
-  call('lpush', Key.failed(group), jid)
+  if call('lpush', Key.failed(group), jid) == 1 then
+    call('sadd', Key.failures, group)
+  end
   if job.data then
     call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure,
       'data', job.data)

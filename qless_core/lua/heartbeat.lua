@@ -11,15 +11,16 @@ Commands['heartbeat'] = function(now, arg)
   Check.owned(jid, worker, known)
   Check.placed(jid, known[3])
   local queue = known[3]
-  Config.prefetch('heartbeat', queue .. '-heartbeat', 'max-worker-age')
+  Config.prefetch('heartbeat', queue .. '-heartbeat')
   local expires = now + Config.heartbeat(queue)
+  local score = string.format('%.17g', expires)
   if data then
-    call('hmset', Key.job(jid), 'expires', expires, 'worker', worker, 'data', data)
+    call('hset', Key.job(jid), 'expires', score, 'data', data)
   else
-    call('hmset', Key.job(jid), 'expires', expires, 'worker', worker)
+    call('hset', Key.job(jid), 'expires', score)
   end
-  call('zadd', Key.locks(queue), expires, jid)
-  call('zadd', Key.worker_jobs(worker), expires, jid)
+  call('zadd', Key.locks(queue), score, jid)
+  call('zadd', Key.worker_jobs(worker), score, jid)
   Worker.seen(worker, now)
   return expires
 end

@@ -103,8 +103,15 @@ end
 -- One stored item as JSON of the reply: its object plus `what` and `when`, in whole seconds. The
 -- object's text is kept as it is; only what no writer of the field writes is read and written anew.
 local function render(item)
-  local when, rest = string.match(item, '^%[([1-9]%d*)[%d.]*,(.*)%]$')
-  local what, tail = head_string(rest or '')
+  -- As nearly all are: no object, or one with a plain text.
+  local when, what, pair = string.match(item, '^%[([1-9]%d*),("%a[%w-]*"),{("%a+":"[^"\\%c]*")}%]$')
+  if pair then
+    return '{' .. pair .. ',"what":' .. what .. ',"when":' .. when .. '}'
+  end
+  local rest
+  when, rest = string.match(item, '^%[([1-9]%d*)[%d.]*,(.*)%]$')
+  local tail
+  what, tail = head_string(rest or '')
   if what then
     local ending = '"what":' .. what .. ',"when":' .. when .. '}'
     if tail == '' or tail == ',null' or tail == ',{}' or tail == ',[]' then
@@ -129,11 +136,28 @@ local function render(item)
   return ok and text or '{"what":"","when":0}'
 end
 
+-- What was rendered of late: jobs that are popped together were put and popped in the same second.
+local rendered, kept = {}, 0
+
+-- At most so many short items.
+local MOST_KEPT, SHORT = 200, 200
+
 -- History.render(items) -> JSON list for the reply.
 function History.render(items)
   local texts = {}
   for i, item in ipairs(items) do
-    texts[i] = render(item)
+    local text = rendered[item]
+    if not text then
+      text = render(item)
+      if #item < SHORT then
+        if kept == MOST_KEPT then
+          rendered, kept = {}, 0
+        end
+        rendered[item] = text
+        kept = kept + 1
+      end
+    end
+    texts[i] = text
   end
   return Json.join(texts)
 end

@@ -33,6 +33,12 @@ local function probe(jid)
   call('scard', Key.dependents(jid))
 end
 
+-- Job.is_new(jid) -> whether nothing at all is known of it, and its key would be no part of another job.
+function Job.is_new(jid)
+  return not Check.stem(jid) and call('exists', Key.job(jid), Key.history(jid),
+    Key.dependencies(jid), Key.dependents(jid)) == 0
+end
+
 -- Job.is_whole(jid) -> whether each key of a job, where it is there, is of a job's type. One may hold
 -- another job: `a-history` is a name as good as `a`.
 function Job.is_whole(jid)
@@ -46,9 +52,19 @@ local function part(read, ...)
   return ok and items or {}
 end
 
+-- Small whole numbers, as most are, once each: stored text -> text for the reply.
+local KNOWN = {}
+
 -- A stored number for the reply; what is no number is 0.
 local function number(value)
-  return Json.number(Check.finite(value) or 0)
+  local text = KNOWN[value]
+  if not text then
+    text = Json.number(Check.finite(value) or 0)
+    if value == text and #text < 3 then
+      KNOWN[value] = text
+    end
+  end
+  return text
 end
 
 -- A stored JSON list of strings for the reply.

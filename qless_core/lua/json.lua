@@ -5,6 +5,14 @@ function Json.number(n)
   return string.format('%.14g', n)
 end
 
+-- The numbers that most jobs have, as text: Redis writes a number with 17 digits, and takes its time.
+local DIGITS = { [0] = '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' }
+
+-- Json.stored(n) -> the number as it is to be stored, as text or for Redis to write.
+function Json.stored(n)
+  return DIGITS[n] or n
+end
+
 -- Json.time(when) -> text of a moment as a job's `time` field has it.
 function Json.time(when)
   return string.format('%.20f', when)

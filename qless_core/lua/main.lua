@@ -13,12 +13,14 @@ local LATEST = 1e11
 local function moment(word)
   if word == 'auto' then
     local time = call('time')
-    return tonumber(time[1]) + tonumber(time[2]) / 1e6
+    Call.now = time[1] .. '.' .. string.sub('00000' .. time[2], -6)
+    return tonumber(Call.now)
   end
   local now = Check.number(word, 'now')
   if now < 0 or now > LATEST then
     Check.must('now', 'a number from 0 to 1e11', word)
   end
+  Call.now = string.find(word, '^%d+%.?%d*$') and word or string.format('%.17g', now)
   return now
 end
 

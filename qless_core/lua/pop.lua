@@ -1,7 +1,10 @@
 -- Taking jobs from a queue, and looking at what would be taken.
 
--- The most jids that one command of Redis is given; Lua cannot unpack many more than this.
+-- The most jids that one command of Redis is given; Lua cannot unpack many more than twice as many.
 local CHUNK = 1000
+
+-- An empty list, which nobody writes to.
+local NONE = {}
 
 -- The most entries without a job to take that one pop passes over.
 local MOST_GHOSTS = 1000
@@ -27,25 +30,6 @@ local function promote(now, queue, room)
   end
 end
 
--- What several jobs share is written once, for all of them.
-local function zadd_many(key, score, jids)
-  for from = 1, #jids, CHUNK do
-    local args = {}
-    for i = from, math.min(from + CHUNK - 1, #jids) do
-      args[#args + 1] = score
-      args[#args + 1] = jids[i]
-    end
-    call('zadd', key, unpack(args))
-  end
-end
-
--- The same for what leaves a set.
-local function zrem_many(key, jids)
-  for from = 1, #jids, CHUNK do
-    call('zrem', key, unpack(jids, from, math.min(from + CHUNK - 1, #jids)))
-  end
-end
-
 -- The fields of a job that can be had from the set that names it; nil for an entry without a job, and
 -- for one that the job left behind: it must not run twice.
 local function found_in(here, jid)
@@ -56,17 +40,10 @@ local function found_in(here, jid)
   return nil
 end
 
--- All that the reply of a job is made of; nil as found_in.
+-- All that the reply of a job is made of, but for what is asked for many jobs at once; nil as found_in.
 local function read(here, jid)
   local fields = found_in(here, jid)
-  return fields and {
-    jid = jid,
-    fields = fields,
-    items = History.read(jid, false),
-    tracked = call('zscore', Key.tracked, jid),
-    dependents = call('smembers', Key.dependents(jid)),
-    dependencies = call('smembers', Key.dependencies(jid)),
-  }
+  return fields and { jid = jid, fields = fields, items = History.read(jid, false) }
 end
 
 -- look(here, jid) -> true and the job, or true and nil as found_in; false for a job that cannot be taken
@@ -80,46 +57,82 @@ local function look(here, jid)
   return ok, ok and job or nil
 end
 
+-- Adds to each job who waits for it and whom it waits for; answers those of which that can be read.
+-- Few jobs have any, so all are asked at once first.
+local function add_relatives(jobs)
+  local keys = {}
+  for i, job in ipairs(jobs) do
+    keys[2 * i - 1], keys[2 * i] = Key.dependents(job.jid), Key.dependencies(job.jid)
+    job.dependents, job.dependencies = NONE, NONE
+  end
+  if call('exists', unpack(keys)) == 0 then
+    return jobs, NONE
+  end
+  local fit, unfit = {}, {}
+  for i, job in ipairs(jobs) do
+    local ok, dependents = pcall(call, 'smembers', keys[2 * i - 1])
+    local also_ok, dependencies = pcall(call, 'smembers', keys[2 * i])
+    if ok and also_ok then
+      job.dependents, job.dependencies = dependents, dependencies
+      fit[#fit + 1] = job
+    else
+      unfit[#unfit + 1] = job.jid
+    end
+  end
+  return fit, unfit
+end
+
 -- start(pop, job): tells one job that it runs. The reply is made of what was read and what is written
 -- here: nothing is read twice.
-local function start(pop, job)
+local function start(pop, job, tracked)
   local now, jid, fields, items = pop.now, job.jid, job.fields, job.items
-  local legacy = fields[Job.HISTORY]
-  local item = History.item(now, 'popped', pop.item)
-  if History.push(jid, legacy, item) then
-    items[#items + 1] = item
+  if History.push(jid, fields[Job.HISTORY], pop.item) then
+    items[#items + 1] = pop.item
   else
     items = History.read(jid, false)
   end
   pop.waits[#pop.waits + 1] = now - (Check.finite(fields[Job.TIME]) or now)
-  call('hmset', Key.job(jid), 'state', 'running', 'worker', pop.worker, 'expires', pop.expires,
-    'time', pop.time)
-  if fields[Job.QUEUE] ~= pop.queue then
+  if fields[Job.QUEUE] == pop.queue then
+    call('hmset', Key.job(jid), 'state', 'running', 'worker', pop.worker, 'expires', pop.expires,
+      'time', pop.time)
+  else
     -- The original's `retry` can put a job into a queue without telling it.
-    call('hset', Key.job(jid), 'queue', pop.queue)
+    call('hmset', Key.job(jid), 'state', 'running', 'worker', pop.worker, 'expires', pop.expires,
+      'time', pop.time, 'queue', pop.queue)
   end
-  if job.tracked then
+  if tracked then
     Events.job('popped', jid)
   end
   fields[Job.STATE], fields[Job.QUEUE] = 'running', pop.queue
   fields[Job.WORKER], fields[Job.EXPIRES] = pop.worker, pop.expires
-  job.history = items
+  job.history, job.tracked = items, tracked
   pop.jobs[#pop.jobs + 1] = Job.json(fields, job)
 end
 
--- take(pop, jobs): gives jobs that were read to the worker. The locks come first: whatever happens on
--- the way, each job is in a set where it is found.
+-- take(pop, jobs): gives at most CHUNK jobs that were read to the worker; answers the jids of those that
+-- cannot be taken. The locks come first: whatever happens on the way, each job is in a set where it is
+-- found.
 local function take(pop, jobs)
-  local jids = {}
+  if #jobs == 0 then
+    return NONE
+  end
+  local unfit
+  jobs, unfit = add_relatives(jobs)
+  local scored, jids = {}, {}
   for i, job in ipairs(jobs) do
     jids[i] = job.jid
+    scored[2 * i - 1], scored[2 * i] = pop.expires, job.jid
   end
-  zadd_many(Key.worker_jobs(pop.worker), pop.expires, jids)
-  zadd_many(Key.locks(pop.queue), pop.expires, jids)
-  zrem_many(Key.work(pop.queue), jids)
-  for _, job in ipairs(jobs) do
-    start(pop, job)
+  if #jids > 0 then
+    local tracked = call('zmscore', Key.tracked, unpack(jids))
+    call('zadd', Key.worker_jobs(pop.worker), unpack(scored))
+    call('zadd', Key.locks(pop.queue), unpack(scored))
+    call('zrem', Key.work(pop.queue), unpack(jids))
+    for i, job in ipairs(jobs) do
+      start(pop, job, tracked[i])
+    end
   end
+  return unfit
 end
 
 -- Takes up to `room` jobs out of the work set. Entries without a job go; jobs that cannot be taken go
@@ -132,25 +145,52 @@ local function take_work(pop, room)
     if #found == 0 then
       return
     end
-    local jobs, gone = {}, {}
+    local jobs, gone, odd, last = {}, {}, {}, {}
     for i = 1, #found, 2 do
       local jid = found[i]
+      last[jid] = found[i + 1] == '-inf'
       local ok, job = look(work, jid)
       if job then
         jobs[#jobs + 1] = job
       elseif ok then
         gone[#gone + 1] = jid
-      elseif tonumber(found[i + 1]) == -math.huge then
+      else
+        odd[#odd + 1] = jid
+      end
+    end
+    if #gone > 0 then
+      call('zrem', work, unpack(gone))
+    end
+    local before = #pop.jobs
+    for _, jid in ipairs(take(pop, jobs)) do
+      odd[#odd + 1] = jid
+    end
+    for _, jid in ipairs(odd) do
+      if last[jid] then
         from = from + 1
       else
         Queue.set_aside(pop.queue, jid)
       end
     end
-    zrem_many(work, gone)
-    take(pop, jobs)
-    room = room - #jobs
-    passed = passed + #found / 2 - #jobs
+    local taken = #pop.jobs - before
+    room = room - taken
+    passed = passed + #found / 2 - taken
   end
+end
+
+-- Takes up to `count` jobs whose lock and grace ran out, from whomever.
+local function take_freed(pop, count)
+  local locks = Key.locks(pop.queue)
+  local jobs = {}
+  for _, jid in ipairs(Expire.locks(pop.now, pop.queue, count)) do
+    local _, job = look(locks, jid)
+    jobs[#jobs + 1] = job
+    if #jobs == CHUNK then
+      take(pop, jobs)
+      jobs = {}
+    end
+  end
+  take(pop, jobs)
 end
 
 -- How many jobs may be taken under the queue's `max-concurrency`, of those asked for.
@@ -165,7 +205,8 @@ end
 
 -- pop queue worker count -> JSON list of the jobs that are now running with this worker.
 -- First those whose lock and grace ran out; then, for what is left of count, owed recurring and due
--- scheduled jobs go to work and all compete by score. At most MOST_JOBS. A paused queue gives none and registers nobody.
+-- scheduled jobs go to work and all compete by score. At most MOST_JOBS. A paused queue gives none and
+-- registers nobody.
 -- Publishes: popped, stalled, failed for tracked jobs; lock_lost; failed.
 Commands['pop'] = function(now, arg)
   local queue = Check.name(arg[1], 'queue')
@@ -175,29 +216,23 @@ Commands['pop'] = function(now, arg)
     return '[]'
   end
   Config.prefetch('heartbeat', queue .. '-heartbeat', queue .. '-max-concurrency', 'grace-period',
-    'max-job-history', 'max-worker-age')
+    'max-job-history')
   Worker.seen(worker, now)
   count = allowed(now, queue, count)
   if count == 0 then
     return '[]'
   end
-  local expires = now + Config.heartbeat(queue)
   local pop = {
     now = now,
     queue = queue,
     worker = worker,
-    expires = expires,
+    expires = string.format('%.17g', now + Config.heartbeat(queue)), -- as Redis writes a number
     time = Json.time(now),
-    item = '{"worker":' .. encode(worker) .. '}',
+    item = History.item(now, 'popped', '{"worker":' .. encode(worker) .. '}'),
     jobs = {},
     waits = {},
   }
-  local freed = {}
-  for _, jid in ipairs(Expire.locks(now, queue, count)) do
-    local _, job = look(Key.locks(queue), jid)
-    freed[#freed + 1] = job
-  end
-  take(pop, freed)
+  take_freed(pop, count)
   local room = count - #pop.jobs
   if room > 0 then
     if call('exists', Key.recur(queue), Key.scheduled(queue)) > 0 then

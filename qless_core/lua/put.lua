@@ -1,5 +1,8 @@
 -- Putting a job into a queue: a new one, or one that is anywhere already.
 
+-- What is known of a job that is new, and an empty list; nobody writes to them.
+local NEW, NONE = {}, {}
+
 -- Put.known(jid) -> what is stored of a job that decides how it is put again: a table of texts, with
 -- false for what is not there; {} when there is no such job. Not its data: that is the user's.
 function Put.known(jid)
@@ -38,23 +41,25 @@ end
 function Put.place(now, jid, was, to)
   local queue, delay = to.queue, to.delay
   local key = Key.job(jid)
-  History.push(jid, was.legacy, History.item(now, 'put', '{"q":' .. encode(queue) .. '}'))
-  if to.depends then
-    Dependencies.replace(jid, to.depends)
+  local name = encode(queue)
+  local effective = to.depends and Dependencies.effective(to.depends)
+  History.push(jid, was.legacy, History.item(now, 'put', '{"q":' .. name .. '}'))
+  if effective then
+    Dependencies.replace(jid, to.depends, effective)
   end
   local waits = (was.jid or to.depends) and call('exists', Key.dependencies(jid)) == 1
   if was.jid then
     leave(jid, was, to.listed)
   end
   local state = Queue.enter(now, queue, jid, to.priority, delay, waits)
-  call('hmset', key, 'state', state, 'worker', '', 'expires', 0, 'queue', queue,
-    'remaining', to.retries, 'time', Json.time(now), unpack(to.fields))
+  call('hmset', key, 'state', state, 'worker', '', 'expires', '0', 'queue', queue,
+    'remaining', Json.stored(to.retries), 'time', Json.time(now), unpack(to.fields))
   if waits then
     Dependencies.remember(jid, delay > 0 and now + delay)
   end
   Queue.remember(queue, now)
 
-  Events.put(jid, queue)
+  Events.put(jid, name)
   if was.worker and was.worker ~= '' and was.worker ~= to.me then
     Events.lock_lost(jid, was.worker)
   end
@@ -85,44 +90,56 @@ local function refuse_taken(jid, exists)
   end
 end
 
-local function put(now, arg, must_exist)
-  local me = Check.text(arg[1], 'me')
-  local queue = Check.name(arg[2], 'queue')
-  local jid = Check.name(arg[3], 'jid')
-  local klass = Check.text(arg[4], 'klass')
-  local data = Check.json(arg[5], 'data')
-  local delay = Check.number(arg[6], 'delay')
+-- Put.read(arg) -> what the arguments of a put say, checked; nothing is read or written but what
+-- Check.name looks at.
+function Put.read(arg)
   local options = Check.options(arg, 7)
-  local priority = options.priority and Check.number(options.priority, 'priority')
-  local retries = options.retries and Check.whole(options.retries, 'retries')
-  local tags = options.tags and Tags.distinct(Check.strings(options.tags, 'tags'))
-  local depends = options.depends and Check.jids(options.depends, 'depends') or {}
+  return {
+    me = Check.text(arg[1], 'me'),
+    queue = Check.name(arg[2], 'queue'),
+    jid = Check.name(arg[3], 'jid'),
+    klass = Check.text(arg[4], 'klass'),
+    data = Check.json(arg[5], 'data'),
+    delay = Check.number(arg[6], 'delay'),
+    priority = options.priority and Check.number(options.priority, 'priority'),
+    retries = options.retries and Check.whole(options.retries, 'retries'),
+    tags = options.tags and Tags.distinct(Check.strings(options.tags, 'tags')),
+    depends = options.depends and Check.jids(options.depends, 'depends') or NONE,
+  }
+end
 
-  local was = Put.known(jid)
-  if must_exist and not was.jid then
-    Check.missing(jid)
+-- Put.write(now, job, must_exist): puts what Put.read read. Refuses what depends on what is stored,
+-- before anything is written.
+function Put.write(now, job, must_exist)
+  local jid, depends = job.jid, job.depends
+  local was, old_tags = NEW, NONE
+  if must_exist or not Job.is_new(jid) then
+    was = Put.known(jid)
+    if must_exist and not was.jid then
+      Check.missing(jid)
+    end
+    refuse_taken(jid, was.jid)
+    old_tags = Tags.stored(was.tags)
   end
-  refuse_taken(jid, was.jid)
   if #depends > 0 then
     Dependencies.refuse_ring(jid, depends)
   end
 
-  local old_tags = was.tags and Tags.stored(was.tags) or {}
-  priority = priority or Check.finite(was.priority) or 0
-  retries = retries or Check.finite(was.retries) or 5
-  tags = tags or old_tags
+  local priority = job.priority or Check.finite(was.priority) or 0
+  local retries = job.retries or Check.finite(was.retries) or 5
+  local tags = job.tags or old_tags
   if #tags > 0 or #old_tags > 0 then
     Tags.replace(now, jid, old_tags, tags)
   end
   Put.place(now, jid, was, {
-    queue = queue,
+    queue = job.queue,
     priority = priority,
     retries = retries,
-    delay = delay,
-    me = me,
+    delay = job.delay,
+    me = job.me,
     depends = #depends > 0 and depends or nil,
-    fields = { 'jid', jid, 'klass', klass, 'data', data, 'priority', priority, 'retries', retries,
-      'tags', Json.list(tags) },
+    fields = { 'jid', jid, 'klass', job.klass, 'data', job.data, 'priority', Json.stored(priority),
+      'retries', Json.stored(retries), 'tags', Json.list(tags) },
   })
   return jid
 end
@@ -134,10 +151,10 @@ end
 -- Refuses: BAD_ARGUMENT, also for a dependency on itself or in a ring.
 -- Publishes: put, lock_lost; put for a tracked job.
 Commands['put'] = function(now, arg)
-  return put(now, arg, false)
+  return Put.write(now, Put.read(arg), false)
 end
 
 -- requeue: as put. Refuses: JOB_NOT_FOUND too.
 Commands['requeue'] = function(now, arg)
-  return put(now, arg, true)
+  return Put.write(now, Put.read(arg), true)
 end

@@ -72,7 +72,7 @@ end
 
 -- Queue.remember(queue, now): adds it to the known ones.
 function Queue.remember(queue, now)
-  call('zadd', Key.queues, 'NX', now, queue)
+  call('zadd', Key.queues, 'NX', Call.now, queue)
 end
 
 -- Queue.leave(queue, jid): out of every set, for jobs whose state may not tell which one holds it.

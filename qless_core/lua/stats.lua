@@ -91,25 +91,36 @@ end
 function Stats.durations(kind, queue, now, seconds)
   local bin = Stats.bin(now)
   local key = Key.stats(kind, bin, queue)
-  local known = call('hmget', key, 'total', 'mean', 'vk')
+  local read = { 'total', 'mean', 'vk' }
+  local counts = {}
+  for i, value in ipairs(seconds) do
+    if value < 0 then
+      seconds[i] = 0
+    end
+    local name = bucket(seconds[i])
+    if not counts[name] then
+      read[#read + 1] = name
+      counts[name] = 0
+    end
+    counts[name] = counts[name] + 1
+  end
+  local known = call('hmget', key, unpack(read))
   local total = Check.finite(known[1]) or 0
   local mean = Check.finite(known[2]) or 0
   local vk = Check.finite(known[3]) or 0
   local is_new = total == 0
-  local buckets = {}
   for _, value in ipairs(seconds) do
-    value = math.max(value, 0)
     total = total + 1
     local before = mean
     mean = mean + (value - mean) / total
     vk = vk + (value - mean) * (value - before)
-    local name = bucket(value)
-    buckets[name] = (buckets[name] or 0) + 1
   end
-  for name, count in pairs(buckets) do
-    call('hincrby', key, name, count)
+  local written = { 'total', total, 'mean', mean, 'vk', vk }
+  for i = 4, #read do
+    written[#written + 1] = read[i]
+    written[#written + 1] = floor(Check.finite(known[i]) or 0) + counts[read[i]]
   end
-  call('hmset', key, 'total', total, 'mean', mean, 'vk', vk)
+  call('hmset', key, unpack(written))
   if is_new then
     retain(key, queue, bin)
     thin(kind, queue, bin)

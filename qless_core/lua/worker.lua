@@ -3,9 +3,12 @@
 -- How many workers that were not seen for long are forgotten in passing, at most.
 local CHUNK = 20
 
--- Worker.seen(worker, now): notes a sign of life, and forgets those who gave none for long.
+-- Worker.seen(worker, now): notes a sign of life. The first one of a worker is the occasion to forget
+-- those who gave none for long: so they do not grow in number, and what happens often costs nothing.
 function Worker.seen(worker, now)
-  call('zadd', Key.workers, now, worker)
+  if call('zadd', Key.workers, Call.now, worker) == 0 then
+    return
+  end
   local before = now - Config.number('max-worker-age')
   for _, old in ipairs(call('zrangebyscore', Key.workers, '-inf', before, 'limit', 0, CHUNK)) do
     if old ~= worker then
@@ -17,10 +20,10 @@ end
 
 -- workers -> JSON list of {name, jobs, stalled}, most recent first.
 -- workers worker -> JSON {jobs: [jid], stalled: [jid]}.
--- Those not seen for `max-worker-age` seconds are left out. Reads only.
+-- Those not seen for `max-worker-age` seconds are left out. At the very moment that a lock ends it is
+-- among both, as the original has it. Reads only.
 Commands['workers'] = function(now, arg)
   local before = now - Config.number('max-worker-age')
-  local after_now = Json.after(now)
   local name = arg[1]
   if name then
     local seen = call('zscore', Key.workers, Check.name(name, 'worker'))
@@ -28,7 +31,7 @@ Commands['workers'] = function(now, arg)
       return '{"jobs":[],"stalled":[]}'
     end
     local key = Key.worker_jobs(name)
-    return '{"jobs":' .. Json.list(call('zrevrangebyscore', key, '+inf', after_now))
+    return '{"jobs":' .. Json.list(call('zrevrangebyscore', key, '+inf', Call.now))
       .. ',"stalled":' .. Json.list(call('zrevrangebyscore', key, now, '-inf')) .. '}'
   end
   local all = {}
@@ -36,7 +39,7 @@ Commands['workers'] = function(now, arg)
   for i, worker in ipairs(names) do
     local key = Key.worker_jobs(worker)
     all[i] = '{"name":' .. encode(worker)
-      .. ',"jobs":' .. call('zcount', key, after_now, '+inf')
+      .. ',"jobs":' .. call('zcount', key, Call.now, '+inf')
       .. ',"stalled":' .. call('zcount', key, '-inf', now) .. '}'
   end
   return Json.join(all)
