@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from qless_core.client import Client
+from qless_core.client import Client, connect
 from qless_core.clock import Clock
 from qless_core.errors import (
     ArchiveMoved,
     BadArgument,
+    ClusterNeedsTag,
     ForeignData,
     HasDependents,
     JobError,
@@ -15,12 +16,19 @@ from qless_core.errors import (
     LockLost,
     MalformedData,
     MissingDependencies,
+    NotPermitted,
     NotWaitingOnDependencies,
+    PrimaryMoved,
     QlessError,
     RecurringJobNotFound,
+    RedisBusy,
+    RedisFull,
+    RedisLoading,
+    RedisReadOnly,
     RedisUnavailable,
     ScriptFault,
     UnknownCommand,
+    WritesRefused,
 )
 from qless_core.job import Job, State
 from qless_core.queue import Queue
@@ -29,6 +37,7 @@ from qless_core.worker.serial import SerialWorker
 
 __all__ = [  # noqa: RUF022 - grouped by what they are for
     # Talking to a queue
+    "connect",
     "Client",
     "Clock",
     "Queue",
@@ -52,6 +61,14 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "NotWaitingOnDependencies",
     "RecurringJobNotFound",
     "RedisUnavailable",
+    "ClusterNeedsTag",
+    "NotPermitted",
+    "PrimaryMoved",
+    "RedisBusy",
+    "RedisFull",
+    "RedisLoading",
+    "RedisReadOnly",
+    "WritesRefused",
     "ScriptFault",
     "UnknownCommand",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import redis as redis_py
 from redis.exceptions import RedisError
@@ -18,7 +18,7 @@ from qless_core.commands import Commands
 from qless_core.config import Config
 from qless_core.connection import DEFAULT_NAMESPACE, DEFAULT_URL, described, pool_like, pool_of
 from qless_core.cron_plans import CronPlans
-from qless_core.errors import RedisUnavailable
+from qless_core.errors import BadArgument, RedisUnavailable
 from qless_core.failures import Failures
 from qless_core.jobs import Jobs
 from qless_core.keys import Keys
@@ -33,7 +33,7 @@ from qless_core.tags import Tags
 from qless_core.throttles import Throttles
 from qless_core.worker_registry import Workers
 
-__all__ = ["Client", "masked"]
+__all__ = ["Client", "connect", "masked"]
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from redis.cluster import RedisCluster
 
     from qless_core.archive import Archived, Writer
+
+#: The most seconds that a client insists: for less than Redis remembers what it carried out.
+MOST_PATIENCE_S: Final = 300
 
 #: Assembling the script takes milliseconds; all clients of a namespace share one.
 _script = functools.cache(Script)
@@ -58,6 +61,8 @@ class Client:
         redis: a redis-py client (also of Sentinels, or of a cluster) whose connection settings are
             used, in place of `url`.
         worker_name: in whose name jobs are popped; `<host>-<pid>` when not given.
+        patience: for how many seconds a command is sent again while Redis is away or the answer is
+            lost; each carries an id then, so that it runs once. At most 300; 0 for not at all.
 
     Raises:
         BadArgument: the URL cannot be understood, or the namespace is none.
@@ -73,7 +78,11 @@ class Client:
         clock: Clock | None = None,
         redis: redis_py.Redis | RedisCluster | None = None,
         worker_name: str | None = None,
+        patience: float = 0,
     ) -> None:
+        if not 0 <= patience <= MOST_PATIENCE_S:
+            message = f"patience must be from 0 to {MOST_PATIENCE_S} seconds, got {patience!r}"
+            raise BadArgument(message)
         #: The address as it was given; None for a client made from another.
         self.url = url if redis is None else None
         pool = pool_of(url, namespace) if redis is None else pool_like(redis, namespace)
@@ -85,7 +94,7 @@ class Client:
         self.config = Config(self.commands)
         self.cron_plans = CronPlans(self.commands, self.clock)
         self._worker_name = worker_name
-        self._runner = Runner(self.redis, _script(self.namespace))
+        self._runner = Runner(self.redis, _script(self.namespace), patience, self.clock)
 
     def __repr__(self) -> str:
         return f"<Client {self.safe_url} {self.namespace!r}>"
@@ -243,3 +252,15 @@ class Client:
 
     def _run(self, command: str, *args: str | float) -> Any:  # noqa: ANN401 - what Redis answers
         return self._runner(command, self.clock.stamp(), *args)
+
+
+def connect(url: str = DEFAULT_URL, **settings: Any) -> Client:  # noqa: ANN401 - those of Client
+    """Make a client: `qless_core.connect("redis://localhost:6379/0")`; arguments as `Client` has.
+
+    Nothing is sent before the first call, so that a Redis that is away is no reason not to start.
+
+    Raises:
+        BadArgument: as `Client`.
+
+    """
+    return Client(url, **settings)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from redis import exceptions
 from redis.crc import key_slot
 
-from qless_core.guide import AskingGuide
+from qless_core.guide import AskingGuide, hello
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -57,15 +57,15 @@ class ClusterGuide(AskingGuide):
 
     def answer(self, connection: AbstractConnection, place: Place) -> Place:
         """Ask a node, and learn of the others."""
+        if self._may_be_alone and hello(connection).get("mode") != "cluster":
+            self._is_alone = True
+            return place
         connection.send_command("CLUSTER", "SLOTS")  # type: ignore[no-untyped-call]  # redis-py's
         try:
             ranges = connection.read_response()
         except exceptions.ResponseError as error:
             if "cluster support disabled" not in str(error):
                 raise
-            if self._may_be_alone:
-                self._is_alone = True
-                return place
             problem = "it is no node of a cluster"
             raise exceptions.ConnectionError(problem) from None
         self._may_be_alone, self.to_primary = False, True

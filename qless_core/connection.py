@@ -29,7 +29,7 @@ from redis.sentinel import SentinelConnectionPool
 from qless_core.address import REPLICAS, Address, address_of
 from qless_core.cluster import ClusterGuide
 from qless_core.errors import BadArgument, ClusterNeedsTag
-from qless_core.guide import ASK_WITHIN_S, Guide
+from qless_core.guide import ASK_WITHIN_S, Guide, hello
 from qless_core.keys import complaint, tag_of
 from qless_core.masking import masked
 from qless_core.replication import Replication
@@ -42,6 +42,11 @@ if TYPE_CHECKING:
     from redis.connection import AbstractConnection
 
     from qless_core.address import Place
+
+    _Connection = AbstractConnection
+else:
+    # Whatever redis-py has for the kind of connection: see `_guided`.
+    _Connection = object
 
 #: Where Redis is when nobody says anything else.
 DEFAULT_URL: Final = "redis://localhost:6379/0"
@@ -109,7 +114,7 @@ DEFAULTS: Final[dict[str, Any]] = {
 }
 
 
-class Guided:
+class Guided(_Connection):
     """A connection that is led to its server, and looks who is there.
 
     Args:
@@ -128,38 +133,26 @@ class Guided:
 
         A subscription keeps its connection: it would not notice what it misses.
         """
-        kept: object = self._connect_callbacks  # type: ignore[attr-defined]  # of redis-py's class
+        kept: object = self._connect_callbacks
         if self._generation != self._guide.generation and not kept:
-            self.disconnect()  # type: ignore[attr-defined]  # of redis-py's class
-        super().connect()  # type: ignore[misc]  # of redis-py's class
+            self.disconnect()  # type: ignore[no-untyped-call]  # redis-py's
+        super().connect()  # type: ignore[no-untyped-call]  # redis-py's
 
     def _connect(self) -> Any:  # noqa: ANN401 - a socket, whichever kind
         place = self._guide.primary()
         self._generation = self._guide.generation
         if place is not None:
             self.host, self.port = place
-        return super()._connect()  # type: ignore[misc]  # of redis-py's class
+        return super()._connect()  # type: ignore[no-untyped-call,safe-super]  # redis-py's class of the kind has one
 
     def on_connect_check_health(self, check_health: bool = True) -> None:  # noqa: FBT001, FBT002 - as redis-py has it
         """Introduce ourselves, then look who is there."""
         try:
-            super().on_connect_check_health(check_health)  # type: ignore[misc]  # of redis-py's class
+            super().on_connect_check_health(check_health)
         except exceptions.ResponseError:
-            self._look(self._hello())  # a cluster knows no database, and there is more to say
+            self._look(hello(self))  # a cluster knows no database, and there is more to say
             raise
-        self._look(self._hello())
-
-    def _hello(self) -> dict[str, Any]:
-        """Ask who is there. Every user may, also without any rights."""
-        self.send_command("HELLO", check_health=False)  # type: ignore[attr-defined]  # redis-py's
-        try:
-            told = self.read_response()
-        except exceptions.AuthenticationError as error:
-            problem = "it asks for a password"
-            raise exceptions.AuthenticationError(problem) from error
-        except exceptions.ResponseError:
-            return {}  # a proxy, which leads where it likes
-        return dict(zip(told[::2], told[1::2], strict=True)) if isinstance(told, list) else {}
+        self._look(hello(self))
 
     def _look(self, told: dict[str, Any]) -> None:
         if told.get("mode") == "cluster" and self._guide.tag is None:
@@ -167,13 +160,13 @@ class Guided:
             raise ClusterWithoutTag(problem)
         if self._guide.to_primary and told.get("role") == "replica":
             self._guide.astray()
-            problem = f"{self._host_error()} is a replica, though it was named as the primary"  # type: ignore[attr-defined]  # redis-py's
+            problem = f"{self._host_error()} is a replica, though it was named as the primary"  # type: ignore[no-untyped-call]  # redis-py's
             raise exceptions.ConnectionError(problem)
 
     def read_response(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as redis-py has it
         """Read an answer; after one that says that this is the wrong server, connect anew."""
         try:
-            return super().read_response(*args, **options)  # type: ignore[misc]  # of redis-py's class
+            return super().read_response(*args, **options)
         except (exceptions.ReadOnlyError, exceptions.MovedError):
             # More answers may be on their way here, so that only the next use connects anew.
             self._guide.astray()
@@ -232,6 +225,8 @@ class Pool(redis_py.ConnectionPool):
         )
         # Made and thrown away, to find options that no connection knows.
         self.connection_class(**self.connection_kwargs)
+        if address.kind != "server":
+            _asking(address, address.places[0])
 
 
 def pool_of(url: str, namespace: str | None = None) -> Pool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from redis import exceptions
 
@@ -17,6 +17,24 @@ if TYPE_CHECKING:
 
 #: Seconds for one of several that may be asked; the others are asked when it is silent.
 ASK_WITHIN_S = 2.0
+
+
+def hello(connection: AbstractConnection) -> dict[str, Any]:
+    """Ask a server who it is: its `mode`, its `role`. Every user may, also without any rights.
+
+    Raises:
+        redis.exceptions.AuthenticationError: it asks for a password first.
+
+    """
+    connection.send_command("HELLO", check_health=False)  # type: ignore[no-untyped-call]  # redis-py's
+    try:
+        told = connection.read_response()
+    except exceptions.AuthenticationError as error:
+        problem = "it asks for a password"
+        raise exceptions.AuthenticationError(problem) from error
+    except exceptions.ResponseError:
+        return {}  # a proxy, which leads where it likes
+    return dict(zip(told[::2], told[1::2], strict=True)) if isinstance(told, list) else {}
 
 
 class Guide:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, pairwise
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
@@ -126,9 +126,7 @@ class Load:
             lost=[jid for jid in self.acked if jid not in known],
             completed=len(self.completed),
             undone=[
-                jid
-                for jid in self.completed
-                if jid not in known or known[jid].state != "complete"
+                jid for jid in self.completed if jid not in known or known[jid].state != "complete"
             ],
             performed=len(self.performed),
             unrecorded=[
@@ -142,7 +140,7 @@ class Load:
 
     def _outage(self) -> float:
         beats = sorted(self._beats)
-        return max((after - before for before, after in zip(beats, beats[1:], strict=False)), default=0)
+        return max((after - before for before, after in pairwise(beats)), default=0)
 
     def _put(self, name: str) -> None:
         backoff = Backoff(0.05, 0.4)

@@ -1,0 +1,157 @@
+"""The users that the documentation recommends can do all that they must, and no more."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from redis.exceptions import ResponseError
+
+from qless_core.client import Client
+from qless_core.errors import NotPermitted
+from qless_web import create_app
+from tests.support.nodes import Node
+from tests.support.servers import servers
+
+TEXT = (Path(__file__).parents[2] / "docs/how-to/connect-to-redis.md").read_text()
+ACL = dict(re.findall(r"^```(acl\S*)\n(.+?)\n```", TEXT, re.MULTILINE | re.DOTALL))
+
+
+@pytest.fixture(scope="module", params=servers())
+def server(request, tmp_path_factory):
+    node = Node(tmp_path_factory.mktemp("acl") / "node", binary=servers()[request.param])
+    node.kind = request.param
+    yield node.start()
+    node.stop()
+
+
+@pytest.fixture
+def allow(server):
+    """Give a function that makes a client of a user with these rights."""
+    clients = []
+    server.ask("FLUSHALL")
+
+    def allow(line, namespace="ql:"):
+        _, _, name, *rights = line.split()
+        server.ask("ACL", "SETUSER", name, "reset", *rights)
+        url = f"redis://{name}:secret@127.0.0.1:{server.port}/2"
+        clients.append(Client(url, namespace=namespace, worker_name="w"))
+        return clients[-1]
+
+    yield allow
+    for client in clients:
+        client.close()
+
+
+def for_(server, kind="acl"):
+    return ACL["acl-6.2" if kind == "acl" and server.kind == "redis-6.2" else kind]
+
+
+def use_everything(client):
+    """Use the queue in every way that needs a command of its own kind."""
+    queue = client.queues["q"]
+    with client.events.subscribe() as events:
+        queue.put("Job", {}, jid="a", tags=["t"], priority=3)
+        assert events.get(5) is not None
+    client.track("a")
+    queue.put("Job", {}, jid="b", depends=["a"])
+    queue.put("Job", {}, jid="c", delay=1000)
+    queue.recur("Job", {}, jid="r", interval=60)
+    client.config["heartbeat"] = 30
+    job = queue.pop()
+    job.heartbeat()
+    job.fail("group", "message")
+    assert client.failures.unfail("group", "q") == 1
+    for job in queue.pop(10):
+        job.complete()
+    queue.pause()
+    queue.unpause()
+    client.bulk_cancel(["c"])
+    assert client.jobs["a"].state == "complete"
+    assert client.workers.counts
+    assert client.stats.get("q") is not None
+
+
+def test_b73_the_user_for_workers_can_do_everything(server, allow):
+    use_everything(allow(for_(server)))
+
+
+def test_b73_with_a_tagged_namespace_too(server, allow):
+    line = for_(server).replace("~ql:*", "~{ql}*").replace("&ql:*", "&{ql}:*")
+
+    use_everything(allow(line, "{ql}:"))
+
+
+def test_b73_the_user_for_workers_can_do_nothing_else(server, allow):
+    redis = allow(for_(server)).redis
+
+    for command in (
+        ("GET", "other:key"),
+        ("SET", "other:key", "1"),
+        ("PUBLISH", "other", "1"),
+        ("KEYS", "*"),
+        ("FLUSHALL",),
+        ("CONFIG", "GET", "*"),
+        ("CLIENT", "LIST"),
+        ("ACL", "LIST"),
+        ("SHUTDOWN",),
+    ):
+        with pytest.raises(ResponseError, match=r"permission"):
+            redis.execute_command(*command)
+
+
+def test_b73_the_user_for_the_console_sees_every_page_and_changes_nothing(server, allow):
+    with Client(server.url.replace("/0", "/2"), worker_name="w") as client:
+        use_everything(client)
+    client = allow(for_(server, "acl-read"))
+    app = create_app(client)
+
+    with app.test_client() as web:
+        for path in (
+            "/", "/queues", "/queues/q", "/failed", "/track", "/jobs/a", "/workers", "/config",
+            "/about", "/completed", "/tag?tag=t",
+        ):  # fmt: skip
+            answer = web.get(path, follow_redirects=True)
+            assert answer.status_code == 200, (path, answer.text[-500:])
+        assert "this Redis user may only read" in web.get("/queues/q").text
+    with pytest.raises(NotPermitted):
+        client.queues["q"].put("Job", {})
+    with client.events.subscribe() as events:
+        assert events.drain() == []
+
+
+@pytest.mark.parametrize(
+    ("without", "missing"),
+    [
+        ("&ql:*", r"channel \(&ql:\*\)"),
+        ("~ql:*", r"key \(~ql:\*\)"),
+        ("+evalsha", r"the command evalsha \(\+evalsha\)"),
+    ],
+)
+def test_b73_a_right_that_is_missing_is_named(server, allow, without, missing):
+    client = allow(for_(server).replace(f" {without}", "").replace(" +fcall", ""))
+
+    with pytest.raises(NotPermitted, match=missing) as refusal:
+        client.queues["q"].put("Job", {})
+
+    assert refusal.value.missing
+    assert not refusal.value.passes
+
+
+def test_b73_a_subscription_names_the_channels_that_it_may_not_hear(server, allow):
+    client = allow(for_(server).replace(" &ql:*", ""))
+
+    with pytest.raises(NotPermitted, match="channel"), client.events.subscribe():
+        pass
+
+
+def test_b73_what_no_right_is_needed_for_is_not_asked(server, allow):
+    """Nobody but SELECT, HELLO and what the call itself needs is sent on a new connection."""
+    server.ask("ACL", "LOG", "RESET")
+    client = allow(for_(server))
+    client.queues["q"].put("Job", {})
+    client.redis.connection_pool.disconnect()
+    client.queues["q"].put("Job", {})
+
+    assert server.ask("ACL LOG") in ([], None)
