@@ -235,7 +235,7 @@ Commands['pop'] = function(now, arg)
   take_freed(pop, count)
   local room = count - #pop.jobs
   if room > 0 then
-    if call('exists', Key.recur(queue), Key.scheduled(queue)) > 0 then
+    if call('exists', Key.recur(queue), Key.cron(queue), Key.scheduled(queue)) > 0 then
       Spawn.run(now, queue, room)
       promote(now, queue, room)
     end
