@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 
 from qless_core.archive import SETTLE_S, JsonLines, archive
 from qless_core.audit import AuditReport
+from qless_core.bell import Bell
 from qless_core.bulk import Bulk
 from qless_core.clock import SERVER, Clock
 from qless_core.commands import Commands
@@ -23,7 +24,8 @@ from qless_core.failures import Failures
 from qless_core.jobs import Jobs
 from qless_core.keys import Keys
 from qless_core.masking import masked
-from qless_core.queue import Queues
+from qless_core.queue import Queue, Queues
+from qless_core.reserver import Reserver
 from qless_core.runner import Runner
 from qless_core.script import Script
 from qless_core.server_errors import errors_of_server
@@ -190,6 +192,25 @@ class Client:
         a few milliseconds. What moves meanwhile is not taken for a fault.
         """
         return AuditReport(self.commands)
+
+    def reserver(
+        self, queues: str | Queue | Iterable[str | Queue], *, stop: Flag | None = None
+    ) -> Reserver:
+        """Take jobs of several queues, and wait for them: `client.reserver(["a", "b"]).pop(timeout=5)`.
+
+        Args:
+            queues: their names, or queues; a later one gives a job when those before it have none.
+            stop: ends the waiting when it is set, within a quarter of a second.
+
+        Raises:
+            BadArgument: there is no queue.
+
+        """
+        return Reserver(self, queues, stop=stop)
+
+    def bell(self, keys: Iterable[str]) -> Bell:
+        """Make what a reserver blocks with."""
+        return Bell(self._runner, keys)
 
     def track(self, jid: str) -> bool:
         """Track a job, so that its events are told; answers whether that is new.

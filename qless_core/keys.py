@@ -124,6 +124,22 @@ class Keys:
         """Sorted set: throttles that jobs of a queue wait for, by when last looked at (ours)."""
         return f"{self.namespace}q:{queue}-awaited"
 
+    def wake(self, queue: str) -> str:
+        """Sorted set: a token where there may be something to take (ours)."""
+        return f"{self.namespace}q:{queue}-wake"
+
+    def waited(self, queue: str) -> str:
+        """Text: there while somebody may wait for the jobs of a queue (ours)."""
+        return f"{self.namespace}q:{queue}-waited"
+
+    def lookout(self, group: str) -> str:
+        """Text: who looks out for a group of those who wait (ours)."""
+        return f"{self.namespace}lookout:{group}"
+
+    def nudge(self, name: str) -> str:
+        """Sorted set: a token for one of a group, or for one who waits (ours)."""
+        return f"{self.namespace}nudge:{name}"
+
     # Throttles
 
     def queue_throttle(self, queue: str) -> str:
@@ -201,6 +217,10 @@ class Keys:
     def archive(self) -> str:
         """Hash: where each archiver of completed jobs stands (ours)."""
         return f"{self.namespace}archive"
+
+    def once(self, request: str) -> str:
+        """Text: what came of a request, packed, for some minutes (ours)."""
+        return f"{self.namespace}once:{request}"
 
     @property
     def config(self) -> str:

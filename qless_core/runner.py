@@ -7,15 +7,19 @@ twice unless it is certain that it did not run: see `OutcomeUnknown`.
 from __future__ import annotations
 
 import re
+import uuid
 from typing import TYPE_CHECKING, Any, Final
 
 from redis import exceptions
 
 from qless_core import foreign
+from qless_core.backoff import Backoff
+from qless_core.clock import Clock
 from qless_core.errors import (
     ForeignData,
     OutcomeUnknown,
     QlessError,
+    RedisUnavailable,
     ScriptFault,
 )
 from qless_core.keys import Keys
@@ -38,6 +42,9 @@ _REFUSAL: Final = re.compile(r"([A-Z][A-Z_]+) (?:user_script:\d+: )?(.*)", re.DO
 #: How a server says that a user may not call functions, or load them.
 _MAY_NOT: Final = re.compile(r"run the '(?:fcall|fcall_ro|function\|load|function)' command")
 
+#: The most seconds between two attempts of a client that has patience.
+_LONGEST_WAIT_S: Final = 2.0
+
 #: What the connection itself raises once it is there: whether the command ran is not known then.
 _LOST: Final = (exceptions.ConnectionError, exceptions.TimeoutError, OSError)
 
@@ -56,13 +63,18 @@ class Runner:
         redis: the client.
         script: what is called.
         as_function: whether it is called as a function of the server; found out by the first call.
+        patience: for how many seconds a command is sent again while Redis is away.
 
     """
 
-    def __init__(self, redis: Redis, script: Script) -> None:
+    def __init__(
+        self, redis: Redis, script: Script, patience: float = 0, clock: Clock | None = None
+    ) -> None:
         self.redis = redis
         self.script = script
         self.as_function = True
+        self.patience = patience
+        self._clock = clock or Clock()
         # A client that was not made by us waits for nobody.
         self._replication = getattr(redis.connection_pool, "replication", Replication())
 
@@ -77,8 +89,34 @@ class Runner:
             ScriptFault: the script broke.
 
         """
+        if not self.patience:
+            return self._try(command, now, *args)
+        if not self._only_reads(command, args):
+            command, args = "once", (uuid.uuid4().hex, command, *args)
+        return self._insist(command, now, *args)
+
+    def _insist(self, *args: str | float) -> Any:  # noqa: ANN401 - as above
+        """Send a command until it is answered, as long as patience lasts.
+
+        What writes has an id by which Redis knows it again, so that it is carried out once.
+        """
+        until = self._clock.monotonic() + self.patience
+        backoff = Backoff(longest=_LONGEST_WAIT_S)
+        unknown: RedisUnavailable | None = None
+        while True:
+            try:
+                return self._try(*args)
+            except RedisUnavailable as error:
+                if unknown is None and isinstance(error, OutcomeUnknown):
+                    unknown = error
+                wait = backoff.next()
+                if self._clock.monotonic() + wait > until:
+                    raise unknown or error from error
+            self._clock.wait(wait)
+
+    def _try(self, command: str | float, now: float | str, *args: str | float) -> Any:  # noqa: ANN401 - as above
         try:
-            return self._call(command, now, *args)
+            return self._call(str(command), now, *args)
         except exceptions.RedisError as error:
             found = self.translate(error)
             if isinstance(found, ForeignData):
@@ -98,6 +136,17 @@ class Runner:
                     raise
                 self.as_function = False
         return self._as_script(reads, command, *args)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a command is sent just once, and no replica waited for."""
+        return not self.patience and not self._replication.is_due
+
+    def words(self, command: str, now: float | str, *args: str | float) -> tuple[str | float, ...]:
+        """Spell a call of what may write, for whoever sends it along with something else."""
+        script = self.script
+        how = ("FCALL", script.name) if self.as_function else ("EVALSHA", script.sha)
+        return (*how, len(script.keys), *script.keys, command, now, *args)
 
     def _only_reads(self, command: str, args: tuple[str | float, ...]) -> bool:
         """Say whether a command, called so, may be asked again and where nothing is written."""
@@ -148,9 +197,8 @@ class Runner:
             connection.disconnect()  # type: ignore[no-untyped-call]  # redis-py's own
             if reads or isinstance(error, _ANSWERS):
                 raise
-            problem = (
-                f"Whether the command {args[3 + len(self.script.keys)]} ran is not known: {error}"
-            )
+            command = next(word for word in args[3 + len(self.script.keys) :: 3] if word != "once")
+            problem = f"Whether the command {command} ran is not known: {error}"
             raise OutcomeUnknown(problem) from error
         finally:
             pool.release(connection)

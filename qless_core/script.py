@@ -30,6 +30,7 @@ PARTS: Final = (
     "spawn",
     "expire",
     "pop",
+    "wait",
     "heartbeat",
     "prune",
     "complete",
@@ -47,6 +48,7 @@ PARTS: Final = (
     "archive",
     "audit",
     "repair",
+    "once",
     "api",
     "main",
 )

@@ -51,6 +51,8 @@ _CODES: Final[dict[type[exceptions.RedisError], str]] = {
 }
 
 _CODE: Final = re.compile(r"[A-Z]{2,}(?= )")
+#: The same where Redis 6 tells of an error inside a script.
+_INNER: Final = re.compile(r"(?<=: -)[A-Z]{2,}(?= )")
 _PLACE: Final = re.compile(r",? *script: [0-9a-z_]+,? on .*\Z|,? on @?user_\w+:\d+.*\Z", re.DOTALL)
 #: What a user may not do, as the server says it, and which right that is.
 _RIGHTS: Final = (
@@ -103,7 +105,7 @@ def _code_of(error: Exception) -> str:
     for kind, code in _CODES.items():
         if isinstance(error, kind):
             return code
-    found = _CODE.match(str(error))
+    found = _CODE.match(str(error)) or _INNER.search(str(error))
     code = getattr(error, "status_code", None) or ""
     return code if code != "ERR" and code else (found[0] if found else "")
 

@@ -4,14 +4,15 @@
 local FILES = [[
   put=put requeue=put get=job? multiget=job? priority=job
   pop=pop peek=pop? heartbeat=heartbeat timeout=heartbeat
+  wait.pop=wait wait.look=wait wait.leave=wait wait.wake=wait
   complete=complete fail=fail retry=retry failed=failures? unfail=failures cancel=cancel
   depends=dependencies tag=tags track=track log=history
   jobs=queue? queues=queue? length=queue? pause=queue unpause=queue queue.forget=queue
   workers=worker? worker.deregister=worker stats=stats?
   config.get=config? config.set=config config.unset=config
   recur=recurring recur.get=recurring? recur.update=recurring recur.tag=recurring
-  recur.untag=recurring unrecur=recurring recur.next=recurring
-  cron=cron cron.due=cron cron.refill=cron
+  recur.untag=recurring unrecur=recurring recur.next=recurring?
+  cron=cron cron.due=cron? cron.refill=cron
   bulk.move=bulk bulk.cancel=bulk bulk.closure=bulk? bulk.states=bulk?
   bulk.put=bulk bulk.complete=bulk complete.pop=bulk
   jobs.walk=walk? archive.next=archive? archive.done=archive
@@ -19,6 +20,7 @@ local FILES = [[
   throttle.set=throttle throttle.get=throttle? throttle.locks=throttle? throttle.pending=throttle?
   throttle.ttl=throttle? throttle.release=throttle throttle.delete=throttle
   queue.throttle.get=throttle? queue.throttle.set=throttle
+  once=once
 ]]
 
 setmetatable(Commands, {

@@ -16,6 +16,11 @@ Key.config = NAMESPACE .. 'config'               -- hash: the options that were 
 Key.crons = NAMESPACE .. 'crons'                 -- zset: cron jobs by when more runs are to be planned
 Key.log = NAMESPACE .. 'log'                     -- channel: JSON about every job
 
+-- string: what came of a request, packed, for some minutes (ours)
+function Key.once(id)
+  return NAMESPACE .. 'once:' .. id
+end
+
 -- hash: a job's fields
 function Key.job(jid)
   return NAMESPACE .. 'j:' .. jid
@@ -74,6 +79,26 @@ end
 -- zset: throttles that jobs of a queue wait for, by when a pop last looked at them
 function Key.awaited(queue)
   return NAMESPACE .. 'q:' .. queue .. '-awaited'
+end
+
+-- zset: a token where there may be something to take; who waits for jobs blocks on it
+function Key.wake(queue)
+  return NAMESPACE .. 'q:' .. queue .. '-wake'
+end
+
+-- string: there while somebody may wait for the jobs of a queue
+function Key.waited(queue)
+  return NAMESPACE .. 'q:' .. queue .. '-waited'
+end
+
+-- string: who looks out for a group of those who wait
+function Key.lookout(group)
+  return NAMESPACE .. 'lookout:' .. group
+end
+
+-- zset: a token for one of a group, or for one who waits
+function Key.nudge(name)
+  return NAMESPACE .. 'nudge:' .. name
 end
 
 -- what a queue's own throttle is called: no key, but the beginning of its keys

@@ -50,7 +50,8 @@ Answer = function(keys, argv)
     return reply
   end
   if type(reply) == 'table' and reply.code then
-    local name = string.gsub(Check.short(argv[1] or 'qless', 100), '^%l', string.upper)
+    local asked = argv[1] == 'once' and argv[4] or argv[1] or 'qless'
+    local name = string.gsub(Check.short(asked, 100), '^%l', string.upper)
     local where = string.gsub(reply.where, '^user_function', 'user_script')
     return redis.error_reply(reply.code .. ' ' .. where .. name .. '(): ' .. reply.sentence)
   end

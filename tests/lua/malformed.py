@@ -56,6 +56,7 @@ PUT_OPTIONS = [
     *[((*PUT, "retries", value), "retries") for value in NOT_WHOLE],
     *[((*PUT, "tags", value), "tags") for value in NOT_STRINGS],
     *[((*PUT, "depends", value), "depends") for value in NOT_STRINGS],
+    *[((*PUT, "heartbeat", value), "heartbeat") for value in (*NOT_NUMBERS, "-1")],
     ((*PUT, "priority"), "priority"),
     ((*PUT, "priority", 1, "tags"), "tags"),
     ((*PUT, "depends", '["wait"]'), "itself"),
@@ -353,6 +354,13 @@ BAD_CALLS = {
         (("nowhere", "q", 0, 10), "place"),
         *[(("work", "q", value, 10), "cursor") for value in NOT_CURSORS],
         *[(("work", "q", 0, value), "count") for value in (*NOT_COUNTS, "0")],
+    ],
+    "once": [
+        ((), "id"),
+        (("",), "id"),
+        (("request",), "command"),
+        (("request", "frob"), "command"),
+        (("request", "once", "other", "pause", "q"), "command"),
     ],
     "audit.look": [
         ((), "subject"),

@@ -1,4 +1,4 @@
-"""A way to Redis on which every answer is lost: the command arrives, and the line is cut."""
+"""A way to Redis on which answers are lost: the command arrives, and the line is cut."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def cut_off(redis: Redis) -> Iterator[Redis]:
-    """Give a client that reaches the server of another one, but never hears of it."""
+def cut_off(redis: Redis, cuts: int = 1_000_000) -> Iterator[Redis]:
+    """Give a client of another one's server that does not hear of the first answers."""
     path = redis.connection_pool.connection_kwargs["path"]
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = Thread(target=_serve, args=(listener, path), daemon=True)
+        thread = Thread(target=_serve, args=(listener, path, cuts), daemon=True)
         thread.start()
         port = listener.getsockname()[1]
         with Redis(port=port, protocol=2, driver_info=None, retry=Retry(NoBackoff(), 0)) as client:
@@ -29,7 +29,7 @@ def cut_off(redis: Redis) -> Iterator[Redis]:
     thread.join()
 
 
-def _serve(listener: socket.socket, path: str) -> None:
+def _serve(listener: socket.socket, path: str, cuts: int) -> None:
     while True:
         try:
             incoming, _ = listener.accept()
@@ -37,5 +37,10 @@ def _serve(listener: socket.socket, path: str) -> None:
             return
         with incoming, socket.socket(socket.AF_UNIX) as outgoing:
             outgoing.connect(path)
-            outgoing.sendall(incoming.recv(65536))
-            outgoing.recv(65536)  # carried out
+            while sent := incoming.recv(65536):
+                outgoing.sendall(sent)
+                answer = outgoing.recv(65536)  # carried out
+                if cuts > 0:
+                    cuts -= 1
+                    break
+                incoming.sendall(answer)
