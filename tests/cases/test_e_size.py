@@ -81,29 +81,29 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_b29_b31_a_page_costs_the_same_however_much_there_is(redis, cost, page):
+@pytest.mark.parametrize("name", PAGES)
+def test_b29_b31_a_page_costs_the_same_however_much_there_is(redis, cost, name):
     fill(redis, 50)
-    few = cost(PAGES[page]())
+    few = cost(PAGES[name]())
     fill(redis, 1000)
-    many = cost(PAGES[page]())
+    many = cost(PAGES[name]())
 
     assert many[0] <= few[0]
     assert many[1] == few[1] <= 3
     assert many[2] < few[2] + 3000
 
 
-@pytest.mark.parametrize("page", ["tracked", "tagged", "groups"])
-def test_b27_b29_lists_that_are_sorted_by_state_read_the_jobs_of_one_page(redis, cost, page):
+@pytest.mark.parametrize("name", ["tracked", "tagged", "groups"])
+def test_b27_b29_lists_that_are_sorted_by_state_read_the_jobs_of_one_page(redis, cost, name):
     pages = {
         "tracked": lambda: reads.tracked(PART),
         "tagged": lambda: reads.tagged("t", PART),
         "groups": lambda: reads.failure_groups(PART),
     }
     fill(redis, 50)
-    few = cost(pages[page]())
+    few = cost(pages[name]())
     fill(redis, 1000)
-    many = cost(pages[page]())
+    many = cost(pages[name]())
 
     assert many[1] == few[1] <= 3
     # A word or a number for each that is listed, and no more.
