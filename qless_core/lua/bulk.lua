@@ -200,32 +200,20 @@ local function read_puts(arg)
   return puts, first
 end
 
--- What `put` would refuse, before anything is put: answers the jid and the jobs that it is to wait for.
-local function check_put(put)
-  local jid = Check.name(put[3], 'jid')
-  Check.text(put[4], 'klass')
-  Check.json(put[5], 'data')
-  Check.number(put[6], 'delay')
-  local options = Check.options(put, 7)
-  if options.priority then
-    Check.number(options.priority, 'priority')
-  end
-  if options.retries then
-    Check.whole(options.retries, 'retries')
-  end
-  if options.tags then
-    Check.strings(options.tags, 'tags')
-  end
-  local depends = options.depends and Check.jids(options.depends, 'depends') or {}
+-- Looks at a job that is to be put, as `put` will: answers what its arguments say. `names` has the jids
+-- of the call.
+local function check_put(put, names)
+  local job = Put.read(put)
+  local jid = job.jid
   local stem = Check.stem(jid)
-  if not Job.is_whole(jid) or (stem and call('exists', Key.job(stem)) == 1) then
+  if not Job.is_whole(jid) or (stem and (names[stem] or call('exists', Key.job(stem)) == 1)) then
     Check.refuse('BAD_ARGUMENT', 'argument "jid" must be a name whose keys are no other job\'s, got "'
       .. jid .. '"', 1)
   end
-  if #depends > 0 then
-    Dependencies.refuse_ring(jid, depends)
+  if #job.depends > 0 then
+    Dependencies.refuse_ring(jid, job.depends)
   end
-  return { jid = jid, depends = depends }
+  return job
 end
 
 -- Whether jobs of one call would wait for each other in a ring, together with what is stored. `waits`
@@ -248,15 +236,20 @@ local function refuse_ring_within(jid, waits)
   end
 end
 
--- Looks at all jobs before any is put. A refusal says which one it is of, counted from `first`.
+-- Looks at all jobs before any is put; answers what their arguments say. A refusal says which one it is
+-- of, counted from `first`.
 local function check_puts(puts, first)
-  local waits, any = {}, false
+  local jobs, names, waits = {}, {}, {}
+  for _, put in ipairs(puts) do
+    names[put[3] or ''] = true
+  end
   for i, put in ipairs(puts) do
-    local ok, found = pcall(check_put, put)
+    local ok, found = pcall(check_put, put, names)
+    jobs[i] = found
     if ok and #found.depends > 0 then
-      waits[found.jid], any = found.depends, true
+      waits[found.jid] = found.depends
     end
-    if ok and any and waits[found.jid] then
+    if ok and waits[found.jid] then
       ok, found = pcall(refuse_ring_within, found.jid, waits)
     end
     if not ok then
@@ -266,6 +259,7 @@ local function check_puts(puts, first)
       error(found, 0)
     end
   end
+  return jobs
 end
 
 -- bulk.put me queue first [jid klass data delay options [option value]...]... -> list of the jids.
@@ -276,10 +270,9 @@ end
 -- Publishes: as put.
 Commands['bulk.put'] = function(now, arg)
   local puts, first = read_puts(arg)
-  check_puts(puts, first)
   local jids = {}
-  for i, put in ipairs(puts) do
-    jids[i] = Commands['put'](now, put)
+  for i, job in ipairs(check_puts(puts, first)) do
+    jids[i] = Put.write(now, job, false)
   end
   return jids
 end

@@ -7,13 +7,12 @@ Commands['heartbeat'] = function(now, arg)
   local jid = Check.name(arg[1], 'jid')
   local worker = Check.name(arg[2], 'worker')
   local data = arg[3] and Check.json(arg[3], 'data')
-  local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue')
+  local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue', 'heartbeat')
   Check.owned(jid, worker, known)
   Check.placed(jid, known[3])
   local queue = known[3]
   Config.prefetch('heartbeat', queue .. '-heartbeat')
-  local expires = now + Config.heartbeat(queue)
-  local score = string.format('%.17g', expires)
+  local score = Job.lock(now, queue, known[4])
   if data then
     call('hset', Key.job(jid), 'expires', score, 'data', data)
   else
@@ -22,7 +21,7 @@ Commands['heartbeat'] = function(now, arg)
   call('zadd', Key.locks(queue), score, jid)
   call('zadd', Key.worker_jobs(worker), score, jid)
   Worker.seen(worker, now)
-  return expires
+  return tonumber(score)
 end
 
 -- timeout jid... -> nil. Takes the locks away now: the jobs are back in work, ahead of all. `worker`

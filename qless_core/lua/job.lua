@@ -4,17 +4,19 @@
 local FIELDS = {
   'jid', 'klass', 'state', 'queue', 'worker', 'priority', 'expires', 'retries', 'remaining',
   'data', 'tags', 'failure', 'spawned_from_jid', 'history', 'throttles', 'time',
+  'heartbeat',
 }
 
 -- Where they are in the reply.
 local JID, KLASS, STATE, QUEUE, WORKER, PRIORITY, EXPIRES, RETRIES, REMAINING =
   1, 2, 3, 4, 5, 6, 7, 8, 9
 local DATA, TAGS, FAILURE, PARENT, HISTORY, THROTTLES, TIME = 10, 11, 12, 13, 14, 15, 16
+local HEARTBEAT = 17
 
 Job.JID, Job.KLASS, Job.STATE, Job.QUEUE, Job.WORKER = JID, KLASS, STATE, QUEUE, WORKER
 Job.PRIORITY, Job.EXPIRES, Job.RETRIES, Job.REMAINING = PRIORITY, EXPIRES, RETRIES, REMAINING
 Job.DATA, Job.TAGS, Job.PARENT, Job.HISTORY = DATA, TAGS, PARENT, HISTORY
-Job.TIME = TIME
+Job.TIME, Job.HEARTBEAT = TIME, HEARTBEAT
 
 -- Job.fields(jid) -> the fields, or nil when there is no such job. A hash without its `jid` is what
 -- a stray write left of a job that is gone: no job.
@@ -24,6 +26,16 @@ function Job.fields(jid)
     return fields
   end
   return nil
+end
+
+-- Job.lock(now, queue, own) -> when a lock that begins now ends, as Redis writes a number: by the job's
+-- own `heartbeat`, where it has one, else by its queue's, else by that of all.
+function Job.lock(now, queue, own)
+  local seconds = own and Check.finite(own)
+  if not seconds or seconds <= 0 then
+    seconds = Config.heartbeat(queue)
+  end
+  return string.format('%.17g', now + seconds)
 end
 
 local function probe(jid)

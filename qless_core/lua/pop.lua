@@ -93,18 +93,18 @@ local function start(pop, job, tracked)
   end
   pop.waits[#pop.waits + 1] = now - (Check.finite(fields[Job.TIME]) or now)
   if fields[Job.QUEUE] == pop.queue then
-    call('hmset', Key.job(jid), 'state', 'running', 'worker', pop.worker, 'expires', pop.expires,
+    call('hmset', Key.job(jid), 'state', 'running', 'worker', pop.worker, 'expires', job.expires,
       'time', pop.time)
   else
     -- The original's `retry` can put a job into a queue without telling it.
-    call('hmset', Key.job(jid), 'state', 'running', 'worker', pop.worker, 'expires', pop.expires,
+    call('hmset', Key.job(jid), 'state', 'running', 'worker', pop.worker, 'expires', job.expires,
       'time', pop.time, 'queue', pop.queue)
   end
   if tracked then
     Events.job('popped', jid)
   end
   fields[Job.STATE], fields[Job.QUEUE] = 'running', pop.queue
-  fields[Job.WORKER], fields[Job.EXPIRES] = pop.worker, pop.expires
+  fields[Job.WORKER], fields[Job.EXPIRES] = pop.worker, job.expires
   job.history, job.tracked = items, tracked
   pop.jobs[#pop.jobs + 1] = Job.json(fields, job)
 end
@@ -121,7 +121,9 @@ local function take(pop, jobs)
   local scored, jids = {}, {}
   for i, job in ipairs(jobs) do
     jids[i] = job.jid
-    scored[2 * i - 1], scored[2 * i] = pop.expires, job.jid
+    local own = job.fields[Job.HEARTBEAT]
+    job.expires = own and Job.lock(pop.now, pop.queue, own) or pop.expires
+    scored[2 * i - 1], scored[2 * i] = job.expires, job.jid
   end
   if #jids > 0 then
     local tracked = call('zmscore', Key.tracked, unpack(jids))
@@ -226,7 +228,7 @@ Commands['pop'] = function(now, arg)
     now = now,
     queue = queue,
     worker = worker,
-    expires = string.format('%.17g', now + Config.heartbeat(queue)), -- as Redis writes a number
+    expires = Job.lock(now, queue),
     time = Json.time(now),
     item = History.item(now, 'popped', '{"worker":' .. encode(worker) .. '}'),
     jobs = {},

@@ -90,6 +90,15 @@ local function refuse_taken(jid, exists)
   end
 end
 
+-- For how many seconds the job is to be locked, whatever its queue says; 0: as the queue says.
+local function lock_of(value)
+  local seconds = Check.number(value, 'heartbeat')
+  if seconds < 0 then
+    Check.must('heartbeat', 'a number from 0 up', value)
+  end
+  return seconds
+end
+
 -- Put.read(arg) -> what the arguments of a put say, checked; nothing is read or written but what
 -- Check.name looks at.
 function Put.read(arg)
@@ -105,6 +114,7 @@ function Put.read(arg)
     retries = options.retries and Check.whole(options.retries, 'retries'),
     tags = options.tags and Tags.distinct(Check.strings(options.tags, 'tags')),
     depends = options.depends and Check.jids(options.depends, 'depends') or NONE,
+    heartbeat = options.heartbeat and lock_of(options.heartbeat),
   }
 end
 
@@ -131,6 +141,12 @@ function Put.write(now, job, must_exist)
   if #tags > 0 or #old_tags > 0 then
     Tags.replace(now, jid, old_tags, tags)
   end
+  local fields = { 'jid', jid, 'klass', job.klass, 'data', job.data, 'priority',
+    Json.stored(priority), 'retries', Json.stored(retries), 'tags', Json.list(tags) }
+  if job.heartbeat then
+    fields[#fields + 1] = 'heartbeat'
+    fields[#fields + 1] = Json.stored(job.heartbeat)
+  end
   Put.place(now, jid, was, {
     queue = job.queue,
     priority = priority,
@@ -138,15 +154,14 @@ function Put.write(now, job, must_exist)
     delay = job.delay,
     me = job.me,
     depends = #depends > 0 and depends or nil,
-    fields = { 'jid', jid, 'klass', job.klass, 'data', job.data, 'priority', Json.stored(priority),
-      'retries', Json.stored(retries), 'tags', Json.list(tags) },
+    fields = fields,
   })
   return jid
 end
 
--- put me queue jid klass data delay [priority p, tags json, retries n, depends json]... -> jid.
--- `data` is stored as it is. A job that exists keeps its priority, tags and retries where none is
--- given, and its dependencies unless a list replaces them; it leaves wherever it was, and an owner
+-- put me queue jid klass data delay [priority p, tags json, retries n, depends json, heartbeat n]...
+-- -> jid. `data` is stored as it is. `heartbeat` (ours) is for how many seconds it is locked, 0: as its
+-- queue says. A job that exists keeps its priority, tags, retries and heartbeat where none is given, and its dependencies unless a list replaces them; it leaves wherever it was, and an owner
 -- other than `me` is told. Dependencies that do not exist or are complete are skipped.
 -- Refuses: BAD_ARGUMENT, also for a dependency on itself or in a ring.
 -- Publishes: put, lock_lost; put for a tracked job.

@@ -271,9 +271,11 @@ BAD_CALLS = {
             if (len(call) - len(PUT)) % 2 == 0
         ],
         (
-            ("w", "q", 0)
-            + ("a", "K", "{}", 0, 2, "depends", '["b"]')
-            + ("b", "K", "{}", 0, 2, "depends", '["a"]'),
+            (
+                *("w", "q", 0),
+                *("a", "K", "{}", 0, 2, "depends", '["b"]'),
+                *("b", "K", "{}", 0, 2, "depends", '["a"]'),
+            ),
             "job 1: Job b would wait for itself",
         ),
     ],

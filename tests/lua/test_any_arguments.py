@@ -43,6 +43,7 @@ OPTIONS = (
     ("delay", NUMBER),
     ("next", QUEUE),
     ("backlog", NUMBER),
+    ("heartbeat", NUMBER),
     ("keep-next-run", NUMBER),
     ("interval", NUMBER),
     ("queue", QUEUE),

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import math
 
+import pytest
+
 
 def test_b42_a_heartbeat_moves_every_end_of_the_lock(lua, redis):
     lua.put(1, "j")
@@ -103,3 +105,56 @@ def test_a_timeout_of_the_same_job_twice_is_one(lua):
     lost = '{"jid":"a","event":"lock_lost","worker":"w"}'
     assert heard == [["ql:w:w", lost], ["ql:log", lost]]
     assert [item["what"] for item in lua.job("a")["history"]] == ["put", "popped", "timed-out"]
+
+
+# Heartbeat by job
+
+
+def expires(lua, jid="a"):
+    return lua.job(jid)["expires"]
+
+
+def test_a_job_may_be_locked_for_a_time_of_its_own(lua, redis):
+    lua("config.set", 0, "q-heartbeat", 90)
+    lua.put(1, "a", "heartbeat", 300)
+    lua.put(1, "b")
+
+    popped = {job["jid"]: job["expires"] for job in lua.pop(10, 2)}
+
+    assert popped == {"a": 310, "b": 100}
+    assert (expires(lua), expires(lua, "b")) == (310, 100)
+    assert redis.zrange("ql:q:q-locks", 0, -1, withscores=True) == [("b", 100), ("a", 310)]
+    assert redis.zscore("ql:w:w:jobs", "a") == 310
+    assert lua("heartbeat", 20, "a", "w") == 320
+    assert lua("heartbeat", 20, "b", "w") == 110
+
+
+def test_it_stays_with_the_job_wherever_it_goes_until_another_is_given(lua):
+    lua.put(1, "a", "heartbeat", 300)
+    lua.pop(2)
+    lua("complete", 3, "a", "w", "q", "{}", "next", "n")
+    assert lua.pop(4, queue="n")[0]["expires"] == 304
+
+    lua.put(5, "a", queue="n")
+    assert lua.pop(6, queue="n")[0]["expires"] == 306
+    lua.put(7, "a", "heartbeat", 0)
+
+    assert lua.pop(8)[0]["expires"] == 68
+
+
+@pytest.mark.parametrize("stored", ["abc", "", "-5", "nan", "inf", "0"])
+def test_b20_one_that_makes_no_sense_counts_as_none(lua, redis, stored):
+    lua.put(1, "a")
+    redis.hset("ql:j:a", "heartbeat", stored)
+
+    assert lua.pop(10)[0]["expires"] == 70
+    assert lua("heartbeat", 20, "a", "w") == 80
+
+
+def test_a_lock_of_its_own_runs_out_like_any_other(lua):
+    lua.put(1, "a", "heartbeat", 5)
+    assert lua.popped(10) == ["a"]
+
+    assert lua.popped(16, worker="v") == []
+    assert lua.popped(27, worker="v") == ["a"]
+    assert expires(lua) == 32
