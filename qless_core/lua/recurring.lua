@@ -151,14 +151,13 @@ local function change_interval(jid, changes, queue)
 end
 
 -- A new expression or time zone comes with the runs that it has.
-local function change_cron(now, jid, changes, queue)
+local function change_cron(now, jid, changes)
   local was = Cron.known(jid)
   local fresh, since = Cron.fresh(now, was, changes.cron or was.cron, changes.timezone or was.timezone,
     changes.runs)
   if fresh then
     changes.planned = fresh[#fresh]
     Cron.replace(now, jid, fresh, since)
-    Cron.wait(jid, queue)
   end
 end
 
@@ -188,7 +187,7 @@ Commands['recur.update'] = function(now, arg)
   if set == Key.cron then
     refuse_other(changes, OF_INTERVAL, 'cron')
     if changes.runs then
-      change_cron(now, jid, changes, queue)
+      change_cron(now, jid, changes)
       changes.runs = nil
     end
   else
@@ -208,6 +207,9 @@ Commands['recur.update'] = function(now, arg)
   end
   for name, value in pairs(changes) do
     call('hset', key, name, value)
+  end
+  if set == Key.cron then
+    Cron.wait(jid, changes.queue or queue) -- another backlog may let runs be made that waited
   end
   return 1
 end

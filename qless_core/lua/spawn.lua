@@ -118,15 +118,15 @@ end
 
 local Planned = { set = Key.cron, hash = Key.cron_job }
 
--- With a backlog, and no planned run to come, nobody knows which runs were the last: it waits for the
--- plan to be extended.
+-- With a backlog, and no planned run to come, nobody knows which runs were the last: it is due again when
+-- the plan is extended.
 function Planned.due(now, jid, _, known, room)
   local key = Key.cron_runs(jid)
   local backlog = Check.finite(known[BACKLOG]) or 0
   local first = 0
   if backlog > 0 then
     if (Check.finite(known[PLANNED]) or math.huge) <= now then
-      return nil
+      return {}, '+inf'
     end
     first = math.max(call('zcount', key, '-inf', now) - floor(backlog) - 1, 0)
   end

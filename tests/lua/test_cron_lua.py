@@ -122,14 +122,24 @@ def test_b57_a_backlog_caps_what_is_made_up_for(lua, redis):
     assert lua.popped(909, 50) == []
 
 
-def test_b57_with_a_backlog_a_plan_that_ran_out_waits_for_its_extension(lua):
+def test_b57_with_a_backlog_a_plan_that_ran_out_waits_for_its_extension(lua, redis):
     cron(lua, 100, [110, 120, 130], "backlog", 1)
-    assert lua.popped(500, 9) == []
     assert lua.json("peek", 500, "q", 9) == []
+    assert lua.popped(500, 9) == []
+    assert redis.zscore("ql:q:q-cron", "c") == float("inf")
 
     assert refill(lua, 500, 130, [480, 490, 500, 510]) == 1
 
     assert [job["history"][0]["when"] for job in lua.pop(500, 9)] == [490, 500]
+
+
+def test_taking_the_backlog_away_lets_all_of_a_plan_be_made(lua):
+    cron(lua, 100, [110, 120, 130], "backlog", 1)
+    assert lua.popped(500, 9) == []
+
+    lua("recur.update", 501, "c", "backlog", 0)
+
+    assert lua.popped(502, 9) == ["c-1", "c-2", "c-3"]
 
 
 def test_b57_a_clock_that_steps_back_makes_none_twice(lua):
