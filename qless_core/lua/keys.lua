@@ -17,8 +17,8 @@ Key.crons = NAMESPACE .. 'crons'                 -- zset: cron jobs by when more
 Key.log = NAMESPACE .. 'log'                     -- channel: JSON about every job
 
 -- string: what came of a request, packed, for some minutes (ours)
-function Key.once(id)
-  return NAMESPACE .. 'once:' .. id
+function Key.once(request)
+  return NAMESPACE .. 'once:' .. request
 end
 
 -- hash: a job's fields
