@@ -383,6 +383,7 @@ def test_every_key_of_ours_is_known(audit, redis):
             "Hash": lambda key: redis.hset(key, "jid", "x"),
             "List": lambda key: redis.rpush(key, "x"),
             "Set": lambda key: redis.sadd(key, "x"),
+            "Text": lambda key: redis.set(key, "x"),
             "Sorted set": lambda key: redis.zadd(key, {"x": 1}),
         }
         write[first](key)
