@@ -2,7 +2,7 @@
 -- every name has a space before it. A question mark follows where a command reads only: script.py reads
 -- it too, and calls those as what writes nothing.
 local FILES = [[
-  put=put requeue=put get=job? multiget=job? priority=job
+  put=put put.new=put requeue=put get=job? multiget=job? priority=job
   pop=pop peek=pop? heartbeat=heartbeat timeout=heartbeat
   wait.pop=wait wait.look=wait wait.leave=wait wait.wake=wait
   complete=complete fail=fail retry=retry failed=failures? unfail=failures cancel=cancel

@@ -40,13 +40,14 @@ local function read_options(arg)
     Check.refuse('BAD_ARGUMENT', 'option "' .. (delay and 'delay' or 'depends')
       .. '" makes no sense without "next"', 1)
   end
-  return { data = data, to = to, delay = delay or 0, depends = depends or {} }
+  local strict = given.strict and Check.count(given.strict, 'strict') > 0
+  return { data = data, to = to, delay = delay or 0, depends = depends or {}, strict = strict }
 end
 
--- complete jid worker queue data [next q, delay n, depends json]... -> the state the job is in now:
+-- complete jid worker queue data [next q, delay n, depends json, strict 1]... -> the state the job is in now:
 -- complete, waiting, scheduled or depends. `data` is stored as it is.
 -- Refuses: JOB_NOT_FOUND, JOB_NOT_RUNNING, LOCK_LOST (another worker, another queue);
--- BAD_ARGUMENT, also for a dependency on itself or in a ring.
+-- BAD_ARGUMENT, also for a dependency on itself or in a ring; with `strict`, of ours, NO_DEPENDENCY.
 -- Publishes: completed for a tracked job, then advanced or completed.
 Commands['complete'] = function(now, arg)
   local jid = Check.name(arg[1], 'jid')
@@ -61,6 +62,9 @@ Commands['complete'] = function(now, arg)
   end
   if #options.depends > 0 then
     Dependencies.refuse_ring(jid, options.depends)
+    if options.strict then
+      Dependencies.refuse_missing(jid, options.depends)
+    end
   end
   Config.prefetch('max-job-history', 'jobs-history', 'jobs-history-count')
 

@@ -114,6 +114,8 @@ function Put.read(arg)
     retries = options.retries and Check.whole(options.retries, 'retries'),
     tags = options.tags and Tags.distinct(Check.strings(options.tags, 'tags')),
     depends = options.depends and Check.jids(options.depends, 'depends') or NONE,
+    at = options.at and Check.number(options.at, 'at'),
+    strict = options.strict and Check.count(options.strict, 'strict') > 0,
     heartbeat = options.heartbeat and lock_of(options.heartbeat),
   }
 end
@@ -133,6 +135,9 @@ function Put.write(now, job, must_exist)
   end
   if #depends > 0 then
     Dependencies.refuse_ring(jid, depends)
+    if job.strict then
+      Dependencies.refuse_missing(jid, depends)
+    end
   end
 
   local priority = job.priority or Check.finite(was.priority) or 0
@@ -151,7 +156,7 @@ function Put.write(now, job, must_exist)
     queue = job.queue,
     priority = priority,
     retries = retries,
-    delay = job.delay,
+    delay = job.at and job.at - now or job.delay,
     me = job.me,
     depends = #depends > 0 and depends or nil,
     fields = fields,
@@ -163,10 +168,27 @@ end
 -- -> jid. `data` is stored as it is. `heartbeat` (ours) is for how many seconds it is locked, 0: as its
 -- queue says. A job that exists keeps its priority, tags, retries and heartbeat where none is given, and its dependencies unless a list replaces them; it leaves wherever it was, and an owner
 -- other than `me` is told. Dependencies that do not exist or are complete are skipped.
--- Refuses: BAD_ARGUMENT, also for a dependency on itself or in a ring.
+-- Options of ours, too: `at`, the moment before which it does not run, in the place of `delay`; `strict` 1
+-- refuses dependencies that do not exist.
+-- Refuses: BAD_ARGUMENT, also for a dependency on itself or in a ring; NO_DEPENDENCY.
 -- Publishes: put, lock_lost; put for a tracked job.
 Commands['put'] = function(now, arg)
   return Put.write(now, Put.read(arg), false)
+end
+
+-- The states of jobs that nothing will run, unless somebody says so.
+local ENDED = { failed = true, complete = true }
+
+-- put.new: as put, but a job that is there, and runs or will run, is left as it is -> 1 when it was put, 0 when
+-- it was left.
+Commands['put.new'] = function(now, arg)
+  local job = Put.read(arg)
+  local known = call('hmget', Key.job(job.jid), 'jid', 'state')
+  if known[1] and not ENDED[known[2]] then
+    return 0
+  end
+  Put.write(now, job, false)
+  return 1
 end
 
 -- requeue: as put. Refuses: JOB_NOT_FOUND too.
