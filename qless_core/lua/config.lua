@@ -54,9 +54,14 @@ function Config.number(name, default)
   return Check.finite(stored(name)) or default or LISTED[name] or UNLISTED[name]
 end
 
--- Config.heartbeat(queue) -> for how many seconds a job of this queue is locked.
-function Config.heartbeat(queue)
-  return Check.finite(stored(queue .. '-heartbeat')) or Config.number('heartbeat')
+-- Config.lock(now, queue, own) -> when the lock of a job that begins now ends, as Redis writes a number:
+-- by the job's own `heartbeat` where it has one, else by its queue's, else by that of all.
+function Config.lock(now, queue, own)
+  local seconds = own and Check.finite(own)
+  if not seconds or seconds <= 0 then
+    seconds = Check.finite(stored(queue .. '-heartbeat')) or Config.number('heartbeat')
+  end
+  return string.format('%.17g', now + seconds)
 end
 
 -- config.get key? -> the value, its default, or nil; without a key: JSON of all. Reads only.

@@ -12,7 +12,7 @@ Commands['heartbeat'] = function(now, arg)
   Check.placed(jid, known[3])
   local queue = known[3]
   Config.prefetch('heartbeat', queue .. '-heartbeat')
-  local score = Job.lock(now, queue, known[4])
+  local score = Config.lock(now, queue, known[4])
   if data then
     call('hset', Key.job(jid), 'expires', score, 'data', data)
   else

@@ -28,16 +28,6 @@ function Job.fields(jid)
   return nil
 end
 
--- Job.lock(now, queue, own) -> when a lock that begins now ends, as Redis writes a number: by the job's
--- own `heartbeat`, where it has one, else by its queue's, else by that of all.
-function Job.lock(now, queue, own)
-  local seconds = own and Check.finite(own)
-  if not seconds or seconds <= 0 then
-    seconds = Config.heartbeat(queue)
-  end
-  return string.format('%.17g', now + seconds)
-end
-
 local function probe(jid)
   call('hexists', Key.job(jid), 'jid')
   call('llen', Key.history(jid))

@@ -122,7 +122,7 @@ local function take(pop, jobs)
   for i, job in ipairs(jobs) do
     jids[i] = job.jid
     local own = job.fields[Job.HEARTBEAT]
-    job.expires = own and Job.lock(pop.now, pop.queue, own) or pop.expires
+    job.expires = own and Config.lock(pop.now, pop.queue, own) or pop.expires
     scored[2 * i - 1], scored[2 * i] = job.expires, job.jid
   end
   if #jids > 0 then
@@ -228,7 +228,7 @@ Commands['pop'] = function(now, arg)
     now = now,
     queue = queue,
     worker = worker,
-    expires = Job.lock(now, queue),
+    expires = Config.lock(now, queue),
     time = Json.time(now),
     item = History.item(now, 'popped', '{"worker":' .. encode(worker) .. '}'),
     jobs = {},
