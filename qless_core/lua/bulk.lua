@@ -236,10 +236,31 @@ local function refuse_ring_within(jid, waits)
   end
 end
 
+-- A job that wants what it waits for may wait for one that the call puts before it.
+local function refuse_missing_within(job, placed)
+  local others = {}
+  for _, other in ipairs(job.depends) do
+    if not placed[other] then
+      others[#others + 1] = other
+    end
+  end
+  Dependencies.refuse_missing(job.jid, others)
+end
+
+-- What else there is to say against a job, knowing those of the call before it.
+local function check_within(job, waits, placed)
+  if job.strict then
+    refuse_missing_within(job, placed)
+  end
+  if waits[job.jid] then
+    refuse_ring_within(job.jid, waits)
+  end
+end
+
 -- Looks at all jobs before any is put; answers what their arguments say. A refusal says which one it is
 -- of, counted from `first`.
 local function check_puts(puts, first)
-  local jobs, names, waits = {}, {}, {}
+  local jobs, names, waits, placed = {}, {}, {}, {}
   for _, put in ipairs(puts) do
     names[put[3] or ''] = true
   end
@@ -249,8 +270,9 @@ local function check_puts(puts, first)
     if ok and #found.depends > 0 then
       waits[found.jid] = found.depends
     end
-    if ok and waits[found.jid] then
-      ok, found = pcall(refuse_ring_within, found.jid, waits)
+    if ok then
+      placed[found.jid] = true
+      ok, found = pcall(check_within, found, waits, placed)
     end
     if not ok then
       if type(found) == 'table' and found.sentence then
