@@ -27,6 +27,7 @@ from qless_core.records import (
     Report,
     ThrottleRecord,
     TrackedRecord,
+    WaitReply,
     WorkerCounts,
     WorkerJobs,
     text,
@@ -68,10 +69,16 @@ class Commands:
         retries: int | None = None,
         depends: Sequence[str] | None = None,
         throttles: Sequence[str] | None = None,
+        heartbeat: float | None = None,
     ) -> str:
         """Put a job into a queue, new or from wherever it is; answers its jid."""
         options = put_options(
-            priority=priority, tags=tags, retries=retries, depends=depends, throttles=throttles
+            priority=priority,
+            tags=tags,
+            retries=retries,
+            depends=depends,
+            throttles=throttles,
+            heartbeat=heartbeat,
         )
         return text(self._call("put", me, queue, jid, klass, data, delay_s, *options))
 
@@ -89,6 +96,7 @@ class Commands:
         retries: int | None = None,
         depends: Sequence[str] | None = None,
         throttles: Sequence[str] | None = None,
+        heartbeat: float | None = None,
     ) -> str:
         """Do as `put`, for a job that must exist.
 
@@ -97,7 +105,12 @@ class Commands:
 
         """
         options = put_options(
-            priority=priority, tags=tags, retries=retries, depends=depends, throttles=throttles
+            priority=priority,
+            tags=tags,
+            retries=retries,
+            depends=depends,
+            throttles=throttles,
+            heartbeat=heartbeat,
         )
         return text(self._call("requeue", me, queue, jid, klass, data, delay_s, *options))
 
@@ -113,6 +126,34 @@ class Commands:
     def pop(self, queue: str, worker: str, count: int) -> list[JobRecord]:
         """Take up to so many jobs for a worker."""
         return [JobRecord.from_reply(job) for job in self._list("pop", queue, worker, count)]
+
+    def wait_pop(self, worker: str, count: int, waiter: str, group: str, *queues: str) -> WaitReply:
+        """Take jobs from the first queue that has some, or begin to wait for one.
+
+        Args:
+            worker: who takes them.
+            count: how many at most.
+            waiter: a name of whoever waits, which nobody else has.
+            group: a name that all have who wait for these queues.
+            queues: where to look, in this order.
+
+        """
+        return WaitReply.from_text(self._call("wait.pop", worker, count, waiter, group, *queues))
+
+    def wait_look(self, waiter: str, group: str, *queues: str) -> float | None:
+        """Look, as the lookout of a group; answers the seconds until the next look.
+
+        None says that somebody else is the lookout now.
+        """
+        return as_number(self._call("wait.look", waiter, group, *queues))
+
+    def wait_leave(self, waiter: str, group: str) -> None:
+        """Wait no more, having taken nothing; another one takes over where it was the lookout."""
+        self._call("wait.leave", waiter, group)
+
+    def wait_wake(self, waiter: str) -> None:
+        """Let one that blocks go on."""
+        self._call("wait.wake", waiter)
 
     def peek(self, queue: str, count: int) -> list[JobRecord]:
         """Read the jobs that the next pop would take, taking none."""
@@ -754,6 +795,7 @@ def put_options(
     retries: int | None,
     depends: Sequence[str] | None,
     throttles: Sequence[str] | None,
+    heartbeat: float | None,
 ) -> list[str | float]:
     """Spell the options of `put` and `requeue`."""
     return _options(
@@ -762,6 +804,7 @@ def put_options(
         retries=retries,
         depends=_json(depends),
         throttles=_json(throttles),
+        heartbeat=heartbeat,
     )
 
 

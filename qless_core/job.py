@@ -252,7 +252,7 @@ class Job:
     @property
     def throttles(self) -> list[str]:
         """The limits that it runs under; its queue's own among them."""
-        return list(self._record.throttles)
+        return list(self._knowing("throttles").throttles)
 
     @property
     def original_retries(self) -> int:
@@ -438,7 +438,7 @@ class Job:
 
     # What anybody does
 
-    def move(
+    def move(  # noqa: PLR0913 - the options of a put, keyword-only
         self,
         queue: str,
         *,
@@ -447,6 +447,8 @@ class Job:
         priority: float | None = None,
         tags: Iterable[str] | None = None,
         retries: int | None = None,
+        throttles: Iterable[str] | None = None,
+        heartbeat: float | None = None,
     ) -> str:
         """Put the job into a queue from wherever it is; answers its jid.
 
@@ -460,6 +462,9 @@ class Job:
             priority: its new priority; as before when not given.
             tags: its new tags; as before when not given.
             retries: its new retries; as before when not given.
+            throttles: names of the limits that it runs under; as before when not given.
+            heartbeat: seconds that it is locked for at a time, 0 for what its queue says; as before
+                when not given.
 
         Raises:
             JobNotFound: it is gone.
@@ -467,7 +472,7 @@ class Job:
 
         """
         text = self._data.text()
-        listed = None if tags is None else texts_of("tags", tags)
+        listed, limits = texts_of("tags", tags), texts_of("throttles", throttles)
         jid = self.client.commands.requeue(
             self.client.worker_name,
             queue,
@@ -479,6 +484,8 @@ class Job:
             tags=listed,
             retries=retries,
             depends=None if depends is None else jids_of(depends),
+            throttles=limits,
+            heartbeat=heartbeat,
         )
         self._data.sent(text)
         if priority is not None:
@@ -486,8 +493,12 @@ class Job:
         if retries is not None:
             self._learn(retries=retries)
         # It waits for others where it did so before, and blank tags are left out: Redis knows.
-        doubtful = ("state", "dependencies", *(() if listed is None else ("tags",)))
-        self._leave(*doubtful, queue=queue, remaining=self.original_retries)
+        doubtful = [
+            name for name, new in (("tags", listed), ("throttles", limits)) if new is not None
+        ]
+        self._leave(
+            "state", "dependencies", *doubtful, queue=queue, remaining=self.original_retries
+        )
         return jid
 
     def requeue(self, queue: str, **options: Any) -> str:  # noqa: ANN401 - those of `move`

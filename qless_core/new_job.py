@@ -55,6 +55,7 @@ class NewJob:
         jid: what to call it; a job that has this jid is replaced. Made up when not given.
         depends: jobs that must be complete first.
         throttles: names of limits that it runs under.
+        heartbeat: seconds that it is locked for at a time; as its queue says when 0 or not given.
 
     """
 
@@ -67,6 +68,7 @@ class NewJob:
     jid: str | None = field(default=None, kw_only=True)
     depends: Iterable[str | Job] | None = field(default=None, kw_only=True)
     throttles: Iterable[str] | None = field(default=None, kw_only=True)
+    heartbeat: float | None = field(default=None, kw_only=True)
 
     def __repr__(self) -> str:
         given = ((name, getattr(self, name)) for name in OPTIONS)
@@ -115,6 +117,7 @@ class NewJob:
                 "priority": _number("priority", options["priority"]),
                 "retries": _whole("retries", options["retries"]),
                 "throttles": texts_of("throttles", options["throttles"]),
+                "heartbeat": _seconds("heartbeat", options["heartbeat"]),
             },
         )
 
@@ -165,4 +168,12 @@ def _whole(what: str, value: Any) -> Any:  # noqa: ANN401 - as above
     if number is None or isinstance(as_number(number), int):
         return number
     problem = f"{what} must be a whole number, got {value!r}"
+    raise BadArgument(problem)
+
+
+def _seconds(what: str, value: Any) -> Any:  # noqa: ANN401 - as above
+    number = as_number(_number(what, value))
+    if number is None or number >= 0:
+        return value
+    problem = f"{what} must be a number of seconds from 0 up, got {value!r}"
     raise BadArgument(problem)

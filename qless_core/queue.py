@@ -12,6 +12,7 @@ from qless_core.job import Job, new_jid, texts_of
 from qless_core.job_class import klass_name_of
 from qless_core.new_job import OPTIONS as NEW_JOB_OPTIONS
 from qless_core.new_job import NewJob, with_defaults
+from qless_core.reserver import Reserver
 from qless_core.throttles import Throttle
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ class Queue:
         jid: str | None = None,
         depends: Iterable[str | Job] | None = None,
         throttles: Iterable[str] | None = None,
+        heartbeat: float | None = None,
     ) -> str:
         """Put a job. What is not given, its class may give (`qless_options`).
 
@@ -169,6 +171,8 @@ class Queue:
             depends: jobs that must be complete first.
             throttles: names of limits that it runs under, `client.throttles[name]`; a job that is
                 replaced keeps its own when not given.
+            heartbeat: seconds that it is locked for at a time, whatever its queue says; 0 for what
+                that says. A job that is replaced keeps its own when not given.
 
         Returns:
             The jid.
@@ -187,6 +191,7 @@ class Queue:
             jid=jid,
             depends=depends,
             throttles=throttles,
+            heartbeat=heartbeat,
         ).ready()
         return self.client.commands.put(
             self.client.worker_name,
@@ -350,13 +355,26 @@ class Queue:
     # Jobs out
 
     @overload
-    def pop(self, count: None = None) -> Job | None: ...
+    def pop(self, count: None = None, *, timeout: float | None = 0) -> Job | None: ...
 
     @overload
-    def pop(self, count: int) -> list[Job]: ...
+    def pop(self, count: int, *, timeout: float | None = 0) -> list[Job]: ...
 
-    def pop(self, count: int | None = None) -> Job | list[Job] | None:
-        """Take the next job, or None when there is none; with a count, a list of up to so many."""
+    def pop(self, count: int | None = None, *, timeout: float | None = 0) -> Job | list[Job] | None:
+        """Take the next job, or None when there is none; with a count, a list of up to so many.
+
+        Args:
+            count: how many at most.
+            timeout: seconds to wait for the first one; None for ever, 0 not at all. Several queues
+                at once are waited for with `client.reserver`.
+
+        Raises:
+            BadArgument: the timeout is no number from 0 up, or the count none of jobs.
+            RedisUnavailable: Redis cannot be reached; while there is time it is waited for, too.
+
+        """
+        if timeout != 0:
+            return Reserver(self.client, self.name).pop(count, timeout=timeout)
         self.client.cron_plans.tend()
         worker = self.client.worker_name
         records = self.client.commands.pop(self.name, worker, 1 if count is None else count)

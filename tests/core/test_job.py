@@ -590,3 +590,24 @@ def test_nothing_is_taken_after_a_job_that_was_lost(client, queue, other, clock)
         mine.complete_and_pop()
 
     assert client.jobs["b"].state == "waiting"
+
+
+def test_q12_a_job_is_locked_by_its_own_heartbeat_else_its_queues_else_that_of_all(client, queue):
+    for jid, heartbeat in (("own", 300), ("queue", None), ("none", 0)):
+        queue.put("Job", {}, jid=jid, heartbeat=heartbeat)
+    client.queues["other"].put("Job", {}, jid="all")
+    queue.heartbeat = 90
+
+    jobs = {job.jid: job for job in [*queue.pop(5), client.queues["other"].pop()]}
+
+    assert {jid: job.ttl for jid, job in jobs.items()} == {
+        "own": 300,
+        "queue": 90,
+        "none": 90,
+        "all": 60,
+    }
+    assert jobs["own"].heartbeat() == client.now() + 300
+    jobs["own"].move("other", heartbeat=5)
+    assert client.queues["other"].pop().ttl == 5
+    with pytest.raises(BadArgument, match="heartbeat"):
+        queue.put("Job", {}, heartbeat=-1)
