@@ -70,8 +70,15 @@ class Commands:
         depends: Sequence[str] | None = None,
         throttles: Sequence[str] | None = None,
         heartbeat: float | None = None,
+        at: float | None = None,
+        strict: bool = False,
     ) -> str:
-        """Put a job into a queue, new or from wherever it is; answers its jid."""
+        """Put a job into a queue, new or from wherever it is; answers its jid.
+
+        Raises:
+            MissingDependencies: with `strict`, a job that it is to wait for does not exist.
+
+        """
         options = put_options(
             priority=priority,
             tags=tags,
@@ -79,8 +86,47 @@ class Commands:
             depends=depends,
             throttles=throttles,
             heartbeat=heartbeat,
+            at=at,
+            strict=strict,
         )
         return text(self._call("put", me, queue, jid, klass, data, delay_s, *options))
+
+    def put_new(
+        self,
+        me: str,
+        queue: str,
+        jid: str,
+        klass: str,
+        data: str,
+        delay_s: float,
+        *,
+        priority: float | None = None,
+        tags: Sequence[str] | None = None,
+        retries: int | None = None,
+        depends: Sequence[str] | None = None,
+        throttles: Sequence[str] | None = None,
+        heartbeat: float | None = None,
+        at: float | None = None,
+        strict: bool = False,
+    ) -> bool:
+        """Do as `put`, but leave a job that runs or will run as it is; answers whether it was put.
+
+        Raises:
+            MissingDependencies: as `put`.
+
+        """
+        options = put_options(
+            priority=priority,
+            tags=tags,
+            retries=retries,
+            depends=depends,
+            throttles=throttles,
+            heartbeat=heartbeat,
+            at=at,
+            strict=strict,
+        )
+        reply = self._call("put.new", me, queue, jid, klass, data, delay_s, *options)
+        return whole_or_0(reply) == 1
 
     def requeue(
         self,
@@ -97,11 +143,14 @@ class Commands:
         depends: Sequence[str] | None = None,
         throttles: Sequence[str] | None = None,
         heartbeat: float | None = None,
+        at: float | None = None,
+        strict: bool = False,
     ) -> str:
         """Do as `put`, for a job that must exist.
 
         Raises:
             JobNotFound: there is no such job.
+            MissingDependencies: as `put`.
 
         """
         options = put_options(
@@ -111,6 +160,8 @@ class Commands:
             depends=depends,
             throttles=throttles,
             heartbeat=heartbeat,
+            at=at,
+            strict=strict,
         )
         return text(self._call("requeue", me, queue, jid, klass, data, delay_s, *options))
 
@@ -180,6 +231,7 @@ class Commands:
         next: str | None = None,  # noqa: A002 - the option's name in the script
         delay_s: float | None = None,
         depends: Sequence[str] | None = None,
+        strict: bool = False,
     ) -> str:
         """Finish a job, or hand it to the next queue; answers its new state.
 
@@ -187,9 +239,10 @@ class Commands:
             JobNotFound: there is no such job.
             JobNotRunning: it is not running.
             LockLost: another worker has it.
+            MissingDependencies: with `strict`, a job that it is to wait for does not exist.
 
         """
-        options = _options(next=next, delay=delay_s, depends=_json(depends))
+        options = _complete_options(next, delay_s, depends, strict=strict)
         return text(self._call("complete", jid, worker, queue, data, *options))
 
     def fail(self, jid: str, worker: str, group: str, message: str, data: str | None = None) -> str:
@@ -665,6 +718,7 @@ class Commands:
         next: str | None = None,  # noqa: A002 - the option's name in the script
         delay_s: float | None = None,
         depends: Sequence[str] | None = None,
+        strict: bool = False,
     ) -> tuple[str, list[JobRecord]]:
         """Do `complete`, then `pop` from a queue; answers the new state, and what was taken.
 
@@ -672,9 +726,10 @@ class Commands:
             JobNotFound: there is no such job.
             JobNotRunning: it is not running.
             LockLost: another worker has it.
+            MissingDependencies: as `complete`.
 
         """
-        options = _options(next=next, delay=delay_s, depends=_json(depends))
+        options = _complete_options(next, delay_s, depends, strict=strict)
         reply = wire.reply_record(
             self._call("complete.pop", from_, count, jid, worker, queue, data, *options)
         )
@@ -796,8 +851,10 @@ def put_options(
     depends: Sequence[str] | None,
     throttles: Sequence[str] | None,
     heartbeat: float | None,
+    at: float | None,
+    strict: bool,
 ) -> list[str | float]:
-    """Spell the options of `put` and `requeue`."""
+    """Spell the options of `put`, `put.new` and `requeue`."""
     return _options(
         priority=priority,
         tags=_json(tags),
@@ -805,6 +862,17 @@ def put_options(
         depends=_json(depends),
         throttles=_json(throttles),
         heartbeat=heartbeat,
+        at=at,
+        strict=1 if strict else None,
+    )
+
+
+def _complete_options(
+    next_: str | None, delay_s: float | None, depends: Sequence[str] | None, *, strict: bool
+) -> list[str | float]:
+    """Spell the options of `complete`."""
+    return _options(
+        next=next_, delay=delay_s, depends=_json(depends), strict=1 if strict else None
     )
 
 

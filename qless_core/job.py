@@ -7,7 +7,9 @@ when somebody asks for it.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import math
 import uuid
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -319,6 +321,7 @@ class Job:
         *,
         delay: float | None = None,
         depends: Iterable[str | Job] | None = None,
+        strict: bool = False,
     ) -> State | str:
         """Finish, or go on in the next queue; answers the new state.
 
@@ -326,11 +329,13 @@ class Job:
             next_queue: the queue to go on in.
             delay: seconds to wait there first.
             depends: jobs to wait for there first.
+            strict: refuse where one of these does not exist; it is left out else.
 
         Raises:
             LockLost: another worker has it.
             JobNotRunning: it is not running.
             JobNotFound: it is gone.
+            MissingDependencies: with `strict`, a job that it is to wait for does not exist.
 
         """
         text = self._data.text()
@@ -342,6 +347,7 @@ class Job:
             next=next_queue,
             delay_s=delay,
             depends=None if depends is None else jids_of(depends),
+            strict=strict,
         )
         self.note_complete(text, state, next_queue, dependencies_are_known=depends is None)
         return state_of(state)
@@ -353,6 +359,7 @@ class Job:
         next_queue: str | None = None,
         delay: float | None = None,
         depends: Iterable[str | Job] | None = None,
+        strict: bool = False,
     ) -> Job | None:
         """Finish, or go on in the next queue, and take the next job, in one round trip.
 
@@ -361,6 +368,7 @@ class Job:
             next_queue: the queue that this job goes on in.
             delay: seconds that it waits there first.
             depends: jobs that it waits for there first.
+            strict: refuse where one of these does not exist; it is left out else.
 
         Returns:
             The next job, or None when there is none.
@@ -369,6 +377,7 @@ class Job:
             LockLost: another worker has this job; nothing is taken.
             JobNotRunning: it is not running; nothing is taken.
             JobNotFound: it is gone; nothing is taken.
+            MissingDependencies: with `strict`, a job that it is to wait for does not exist.
 
         """
         text = self._data.text()
@@ -382,6 +391,7 @@ class Job:
             next=next_queue,
             delay_s=delay,
             depends=None if depends is None else jids_of(depends),
+            strict=strict,
         )
         self.note_complete(text, state, next_queue, dependencies_are_known=depends is None)
         jobs = [Job(self.client, record, worker=self.holder) for record in records]
@@ -449,6 +459,8 @@ class Job:
         retries: int | None = None,
         throttles: Iterable[str] | None = None,
         heartbeat: float | None = None,
+        at: float | dt.datetime | None = None,
+        strict: bool = False,
     ) -> str:
         """Put the job into a queue from wherever it is; answers its jid.
 
@@ -465,10 +477,14 @@ class Job:
             throttles: names of the limits that it runs under; as before when not given.
             heartbeat: seconds that it is locked for at a time, 0 for what its queue says; as before
                 when not given.
+            at: the moment before which it may not run there, in the place of `delay`: epoch
+                seconds, or a datetime that knows its time zone.
+            strict: refuse where a job that it depends on does not exist; that is left out else.
 
         Raises:
             JobNotFound: it is gone.
             BadArgument: it would wait for itself, or an argument makes no sense.
+            MissingDependencies: with `strict`, a job that it is to wait for does not exist.
 
         """
         text = self._data.text()
@@ -486,6 +502,8 @@ class Job:
             depends=None if depends is None else jids_of(depends),
             throttles=limits,
             heartbeat=heartbeat,
+            at=moment_of(at, delay or None),
+            strict=strict,
         )
         self._data.sent(text)
         if priority is not None:
@@ -584,15 +602,17 @@ class Job:
         self._learn(tracked=False)
         return was_tracked
 
-    def depend(self, *jobs: str | Job) -> None:
-        """Let it wait for more jobs.
+    def depend(self, *jobs: str | Job, strict: bool = False) -> None:
+        """Let it wait for more jobs; with `strict`, all of them must exist.
 
         Raises:
+            MissingDependencies: with `strict`, one does not exist.
             NotWaitingOnDependencies: it runs already, failed or is complete.
 
         """
         if jobs:
-            self.client.commands.depends(self.jid, "on", *jids_of(jobs))
+            switch = "strict" if strict else "on"
+            self.client.commands.depends(self.jid, switch, *jids_of(jobs))
             self._doubt("state", "dependencies")
 
     def undepend(self, *jobs: str | Job, all: bool = False) -> None:  # noqa: A002 - qless-py's name
@@ -727,6 +747,26 @@ def jids_of(jobs: Iterable[str | Job]) -> list[str]:
 def new_jid() -> str:
     """Make up a jid that nothing else has."""
     return uuid.uuid4().hex
+
+
+def moment_of(at: Any, delay: float | None = None) -> float | None:  # noqa: ANN401 - whatever was given
+    """Give epoch seconds of a moment that is given as such or as a datetime; None where none is.
+
+    Raises:
+        BadArgument: it is no moment, a datetime that knows no time zone, or beside a delay.
+
+    """
+    if at is None:
+        return None
+    if delay is not None:
+        problem = f"a job takes a delay or a moment, not both: {delay!r} and {at!r}"
+        raise BadArgument(problem)
+    if isinstance(at, dt.datetime) and at.utcoffset() is not None:
+        return at.timestamp()
+    if isinstance(at, int | float) and not isinstance(at, bool) and math.isfinite(at):
+        return at
+    problem = f"a moment is epoch seconds or a datetime that knows its time zone, not {at!r}"
+    raise BadArgument(problem)
 
 
 def texts_of(what: str, values: Iterable[str] | None) -> list[str] | None:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 from qless_core import wire
 from qless_core.commands import put_options
 from qless_core.errors import BadArgument
-from qless_core.job import Job, jids_of, new_jid, texts_of
+from qless_core.job import Job, jids_of, moment_of, new_jid, texts_of
 from qless_core.job_class import default_options, klass_name_of
 from qless_core.options import as_number
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Iterable
 
 
@@ -56,6 +57,9 @@ class NewJob:
         depends: jobs that must be complete first.
         throttles: names of limits that it runs under.
         heartbeat: seconds that it is locked for at a time; as its queue says when 0 or not given.
+        at: the moment before which it may not run, in the place of `delay`: epoch seconds, or a
+            datetime that knows its time zone.
+        strict: refuse it where a job that it depends on does not exist; that is left out else.
 
     """
 
@@ -69,6 +73,8 @@ class NewJob:
     depends: Iterable[str | Job] | None = field(default=None, kw_only=True)
     throttles: Iterable[str] | None = field(default=None, kw_only=True)
     heartbeat: float | None = field(default=None, kw_only=True)
+    at: float | dt.datetime | None = field(default=None, kw_only=True)
+    strict: bool | None = field(default=None, kw_only=True)
 
     def __repr__(self) -> str:
         given = ((name, getattr(self, name)) for name in OPTIONS)
@@ -103,6 +109,8 @@ class NewJob:
         """
         given = {name: getattr(self, name) for name in OPTIONS}
         options = with_defaults(self.klass, self.data, given, known=OPTIONS)
+        if self.delay is not None or self.at is not None:
+            options |= {"delay": self.delay, "at": self.at}  # one of the class is no second one
         jid, delay = options.pop("jid"), options.pop("delay")
         depends = options.pop("depends")
         return ReadyJob(
@@ -118,6 +126,8 @@ class NewJob:
                 "retries": _whole("retries", options["retries"]),
                 "throttles": texts_of("throttles", options["throttles"]),
                 "heartbeat": _seconds("heartbeat", options["heartbeat"]),
+                "at": moment_of(options["at"], delay),
+                "strict": bool(options["strict"]),
             },
         )
 

@@ -157,6 +157,9 @@ class Queue:
         depends: Iterable[str | Job] | None = None,
         throttles: Iterable[str] | None = None,
         heartbeat: float | None = None,
+        at: float | dt.datetime | None = None,
+        strict: bool | None = None,
+        replace: bool = True,
     ) -> str:
         """Put a job. What is not given, its class may give (`qless_options`).
 
@@ -173,12 +176,18 @@ class Queue:
                 replaced keeps its own when not given.
             heartbeat: seconds that it is locked for at a time, whatever its queue says; 0 for what
                 that says. A job that is replaced keeps its own when not given.
+            at: the moment before which it may not run, in the place of `delay`: epoch seconds, or a
+                datetime that knows its time zone. A moment that is past means now.
+            strict: refuse it where a job that it depends on does not exist; that is left out else.
+            replace: with False, a job of that `jid` that runs or will run is left as it is, and
+                nothing is put. One that failed or is complete is put anew.
 
         Returns:
             The jid.
 
         Raises:
             BadArgument: an argument makes no sense, or the data cannot be said in JSON.
+            MissingDependencies: with `strict`, a job that it is to wait for does not exist.
 
         """
         ready = NewJob(
@@ -192,8 +201,11 @@ class Queue:
             depends=depends,
             throttles=throttles,
             heartbeat=heartbeat,
+            at=at,
+            strict=strict,
         ).ready()
-        return self.client.commands.put(
+        put = self.client.commands.put if replace else self.client.commands.put_new
+        put(
             self.client.worker_name,
             self.name,
             ready.jid,
@@ -202,6 +214,7 @@ class Queue:
             ready.delay,
             **ready.options,
         )
+        return ready.jid
 
     def put_many(self, jobs: Iterable[NewJob | Mapping[str, Any] | tuple[Any, ...]]) -> list[str]:
         """Put many jobs, some hundreds in one round trip, in their order.
