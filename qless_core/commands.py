@@ -871,9 +871,7 @@ def _complete_options(
     next_: str | None, delay_s: float | None, depends: Sequence[str] | None, *, strict: bool
 ) -> list[str | float]:
     """Spell the options of `complete`."""
-    return _options(
-        next=next_, delay=delay_s, depends=_json(depends), strict=1 if strict else None
-    )
+    return _options(next=next_, delay=delay_s, depends=_json(depends), strict=1 if strict else None)
 
 
 def sendable(command: str, value: str | float) -> str | float:
