@@ -13,6 +13,9 @@ local function advance(now, jid, known, options)
   local retries = Check.finite(known[4]) or 5
   call('hmset', Key.job(jid), 'state', state, 'worker', '', 'failure', '{}', 'queue', to,
     'expires', 0, 'remaining', retries, 'time', Json.time(now), 'data', options.data)
+  if known[8] then
+    call('hset', Key.job(jid), 'throttles', Throttle.moved(Throttle.ids(known[8]), known[5], to))
+  end
   if state == 'depends' then
     Dependencies.remember(jid, delay > 0 and now + delay)
   end
@@ -55,7 +58,7 @@ Commands['complete'] = function(now, arg)
   local queue = Check.name(arg[3], 'queue')
   local options = read_options(arg)
   local known = call('hmget', Key.job(jid), 'state', 'worker', 'priority', 'retries', 'queue',
-    'time', 'history')
+    'time', 'history', 'throttles')
   Check.owned(jid, worker, known)
   if known[5] ~= queue then
     Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' running in another queue: ' .. (known[5] or ''))
@@ -71,6 +74,9 @@ Commands['complete'] = function(now, arg)
   History.push(jid, known[7], History.item(now, 'done'))
   call('zrem', Key.locks(queue), jid)
   call('zrem', Key.worker_jobs(worker), jid)
+  if known[8] then
+    Throttle.release(now, jid, known[8], queue, 'running')
+  end
   Stats.durations('run', queue, now, { now - (Check.finite(known[6]) or now) })
   local tracked = call('zscore', Key.tracked, jid)
   local state

@@ -11,6 +11,9 @@ local function warn(now, queue, job, grace)
   Stats.count(queue, now, 'retries')
   Events.if_tracked('stalled', jid)
   Events.lock_lost(jid, job.worker)
+  if Config.number('host-max-failures', 0) > 0 then
+    Limits.failed(now, jid, job.worker)
+  end
 end
 
 -- Uses up a retry; answers whether the job may run again.
@@ -24,6 +27,9 @@ local function use_retry(now, queue, job)
     return true
   end
   call('zrem', Key.locks(queue), jid)
+  if job.throttles then
+    Throttle.release(now, jid, job.throttles, queue, 'running')
+  end
   local group, message = Failures.exhausted(queue)
   job.queue = queue
   job.item = '{"group":' .. encode(group) .. '}'
@@ -31,6 +37,23 @@ local function use_retry(now, queue, job)
   Events.if_tracked('failed', jid)
   Events.failed(jid, group, message, job.worker)
   return false
+end
+
+-- Whether a job that may run again waits before it does, as `drop-backoff` says; then it is scheduled.
+local function put_off(now, queue, job)
+  if Config.number('drop-backoff', 0) <= 0 then
+    return false
+  end
+  local jid = job.jid
+  local wait = Limits.backoff(floor(job.remaining) - 1, job.retries)
+  call('zadd', Key.scheduled(queue), now + wait, jid)
+  call('hmset', Key.job(jid), 'state', 'scheduled', 'worker', '', 'expires', 0)
+  call('zrem', Key.locks(queue), jid)
+  if job.throttles then
+    Throttle.release(now, jid, job.throttles, queue, 'running')
+  end
+  Queue.tell_later(queue, wait)
+  return true
 end
 
 -- Whether a lock found here is that of a job which is here. A job that says it is in another queue is,
@@ -57,7 +80,7 @@ function Expire.locks(now, queue, count)
   for _, jid in ipairs(jids) do
     local whole = Job.is_whole(jid)
     local known = whole and call('hmget', Key.job(jid), 'state', 'worker', 'grace', 'remaining',
-      'history', 'queue')
+      'history', 'queue', 'throttles', 'retries')
     if not whole then
       Queue.set_aside(queue, jid)
     elseif not is_here(queue, jid, known[1], known[6]) then
@@ -68,6 +91,8 @@ function Expire.locks(now, queue, count)
         worker = known[2] or '',
         remaining = Check.finite(known[4]) or 0,
         legacy = known[5],
+        throttles = known[7],
+        retries = Check.finite(known[8]) or 0,
       }
       if job.worker ~= '' then
         call('zrem', Key.worker_jobs(job.worker), jid)
@@ -78,7 +103,7 @@ function Expire.locks(now, queue, count)
         warn(now, queue, job, grace)
       end
       if warned or grace <= 0 then
-        if use_retry(now, queue, job) then
+        if use_retry(now, queue, job) and not put_off(now, queue, job) then
           free[#free + 1] = jid
         end
       end

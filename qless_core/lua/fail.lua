@@ -9,11 +9,11 @@ Commands['fail'] = function(now, arg)
   local group = Check.text(arg[3], 'group')
   local message = Check.text(arg[4], 'message')
   local data = arg[5] and Check.json(arg[5], 'data')
-  local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue', 'history')
+  local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue', 'history', 'throttles')
   Check.owned(jid, worker, known)
   Check.placed(jid, known[3])
   local queue = known[3]
-  Config.prefetch('max-job-history', 'max-failure-message')
+  Config.prefetch('max-job-history', 'max-failure-message', 'host-max-failures')
   local stored = Failures.record(now, {
     jid = jid,
     queue = queue,
@@ -23,6 +23,12 @@ Commands['fail'] = function(now, arg)
   }, group, message, worker)
   call('zrem', Key.locks(queue), jid)
   call('zrem', Key.worker_jobs(worker), jid)
+  if known[5] then
+    Throttle.release(now, jid, known[5], queue, 'running')
+  end
+  if Config.number('host-max-failures', 0) > 0 then
+    Limits.failed(now, jid, worker)
+  end
   Events.failed(jid, group, stored, worker)
   Events.if_tracked('failed', jid)
   return jid

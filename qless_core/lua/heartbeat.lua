@@ -34,7 +34,7 @@ Commands['timeout'] = function(now, arg)
   for _, jid in ipairs(Check.names(arg, 1, 'jid')) do
     if not met[jid] then
       met[jid] = true
-      local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue', 'history')
+      local known = call('hmget', Key.job(jid), 'state', 'worker', 'queue', 'history', 'throttles')
       Check.running(jid, known[1])
       Check.placed(jid, known[3])
       jobs[#jobs + 1] = { jid, known }
@@ -50,6 +50,9 @@ Commands['timeout'] = function(now, arg)
       call('zrem', Key.worker_jobs(worker), jid)
     end
     call('hmset', Key.job(jid), 'state', 'stalled', 'expires', 0)
+    if known[5] then
+      Throttle.release(now, jid, known[5], queue, 'running')
+    end
     Events.lock_lost(jid, worker)
   end
   return nil

@@ -16,7 +16,7 @@ local HEARTBEAT = 17
 Job.JID, Job.KLASS, Job.STATE, Job.QUEUE, Job.WORKER = JID, KLASS, STATE, QUEUE, WORKER
 Job.PRIORITY, Job.EXPIRES, Job.RETRIES, Job.REMAINING = PRIORITY, EXPIRES, RETRIES, REMAINING
 Job.DATA, Job.TAGS, Job.PARENT, Job.HISTORY = DATA, TAGS, PARENT, HISTORY
-Job.TIME, Job.HEARTBEAT = TIME, HEARTBEAT
+Job.TIME, Job.HEARTBEAT, Job.THROTTLES = TIME, HEARTBEAT, THROTTLES
 
 -- Job.fields(jid) -> the fields, or nil when there is no such job. A hash without its `jid` is what
 -- a stray write left of a job that is gone: no job.
@@ -194,12 +194,15 @@ end
 Commands['priority'] = function(_, arg)
   local jid = Check.name(arg[1], 'jid')
   local priority = Check.number(arg[2], 'priority')
-  local known = call('hmget', Key.job(jid), 'jid', 'queue', 'priority', 'time')
+  local known = call('hmget', Key.job(jid), 'jid', 'queue', 'priority', 'time', 'state', 'throttles')
   if not known[1] then
     Check.missing(jid)
   end
   call('hset', Key.job(jid), 'priority', priority)
   local queue = known[2]
+  if known[5] == 'throttled' and queue then
+    Throttle.rescore(jid, known[6], queue, Check.finite(known[3]) or 0, priority)
+  end
   local score = queue and queue ~= '' and Check.finite(call('zscore', Key.work(queue), jid))
   if score then
     local old = Check.finite(known[3]) or 0

@@ -137,12 +137,33 @@ local function take(pop, jobs)
   return unfit
 end
 
+-- may_start(pop, job, score) -> whether no limit keeps a job back that stands in work with that score; else
+-- it is where it waits, and to be taken out of work.
+local function may_start(pop, job, score)
+  local now, queue, jid, fields = pop.now, pop.queue, job.jid, job.fields
+  if fields[Job.THROTTLES] or pop.gate then
+    pop.gate = pop.gate or Throttle.gate(queue)
+    if not Throttle.admit(now, pop.gate, jid, tonumber(score), fields) then
+      return false
+    end
+  end
+  local at = pop.rates and Limits.start(now, jid, fields)
+  if not at then
+    return true
+  end
+  call('zadd', Key.scheduled(queue), at, jid)
+  call('hset', Key.job(jid), 'state', 'scheduled')
+  Throttle.release(now, jid, fields[Job.THROTTLES], queue, 'waiting')
+  Queue.tell_later(queue, at - now)
+  return false
+end
+
 -- Takes up to `room` jobs out of the work set. Entries without a job go; jobs that cannot be taken go
 -- behind all others, and stay there.
 local function take_work(pop, room)
   local work = Key.work(pop.queue)
   local from, passed = 0, 0
-  while room > 0 and passed < MOST_GHOSTS do
+  while room > 0 and passed < MOST_GHOSTS and not (pop.gate and Throttle.is_full(pop.gate)) do
     local found = call('zrevrange', work, from, from + math.min(room, CHUNK) - 1, 'withscores')
     if #found == 0 then
       return
@@ -152,7 +173,7 @@ local function take_work(pop, room)
       local jid = found[i]
       last[jid] = found[i + 1] == '-inf'
       local ok, job = look(work, jid)
-      if job then
+      if job and (not (pop.limited or job.fields[Job.THROTTLES]) or may_start(pop, job, found[i + 1])) then
         jobs[#jobs + 1] = job
       elseif ok then
         gone[#gone + 1] = jid
@@ -195,14 +216,42 @@ local function take_freed(pop, count)
   take(pop, jobs)
 end
 
--- How many jobs may be taken under the queue's `max-concurrency`, of those asked for.
-local function allowed(now, queue, count)
+-- How many jobs may be taken under the queue's `max-concurrency` and the limits by host, of those asked
+-- for.
+local function allowed(now, queue, worker, count)
   local most = Config.number(queue .. '-max-concurrency', 0)
-  if most <= 0 then
-    return count
+  if most > 0 then
+    local running = call('zcount', Key.locks(queue), Json.after(now), '+inf')
+    count = math.min(count, math.max(floor(most) - running, 0))
   end
-  local running = call('zcount', Key.locks(queue), Json.after(now), '+inf')
-  return math.min(count, math.max(floor(most) - running, 0))
+  if Config.text('host-max-running') or Config.text('host-max-failures') then
+    count = Limits.room(now, worker, count)
+  end
+  return count
+end
+
+-- Takes up to `room` jobs out of what waits, and of what goes there before.
+local function take_next(pop, room)
+  local now, queue = pop.now, pop.queue
+  local throttled, awaited = Key.throttled(queue), Key.awaited(queue)
+  local throttle = Key.throttle(Key.queue_throttle(queue))
+  if call('exists', Key.recur(queue), Key.cron(queue), Key.scheduled(queue), throttled, awaited,
+    throttle) > 0 then
+    if call('exists', throttled, awaited, throttle) > 0 then
+      Throttle.recheck(now, queue, room, true)
+      pop.gate = Throttle.gate(queue)
+    end
+    Spawn.run(now, queue, room)
+    promote(now, queue, room)
+  end
+  pop.limited = pop.rates or pop.gate
+  local before = #pop.jobs
+  take_work(pop, room)
+  room = room - (#pop.jobs - before)
+  if pop.gate and room > 0 and Throttle.recheck(now, queue, room, false) then
+    pop.gate = Throttle.gate(queue)
+    take_work(pop, room)
+  end
 end
 
 -- pop queue worker count -> JSON list of the jobs that are now running with this worker.
@@ -218,9 +267,9 @@ Commands['pop'] = function(now, arg)
     return '[]'
   end
   Config.prefetch('heartbeat', queue .. '-heartbeat', queue .. '-max-concurrency', 'grace-period',
-    'max-job-history')
+    'max-job-history', 'rate-limits', 'host-max-running', 'host-max-failures')
   Worker.seen(worker, now)
-  count = allowed(now, queue, count)
+  count = allowed(now, queue, worker, count)
   if count == 0 then
     return '[]'
   end
@@ -233,15 +282,12 @@ Commands['pop'] = function(now, arg)
     item = History.item(now, 'popped', '{"worker":' .. encode(worker) .. '}'),
     jobs = {},
     waits = {},
+    rates = Config.text('rate-limits'),
   }
   take_freed(pop, count)
   local room = count - #pop.jobs
   if room > 0 then
-    if call('exists', Key.recur(queue), Key.cron(queue), Key.scheduled(queue)) > 0 then
-      Spawn.run(now, queue, room)
-      promote(now, queue, room)
-    end
-    take_work(pop, room)
+    take_next(pop, room)
   end
   if #pop.jobs > 0 then
     Stats.durations('wait', queue, now, pop.waits)
@@ -281,6 +327,7 @@ local function unborn(queue, child)
     [Job.DATA] = child.data,
     [Job.TAGS] = Json.list(child.tags),
     [Job.PARENT] = child.parent,
+    [Job.THROTTLES] = child.throttles,
   }, {
     history = { History.item(child.when, 'put', '{"q":' .. encode(queue) .. '}') },
     tracked = call('zscore', Key.tracked, child.jid),

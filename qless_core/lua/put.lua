@@ -7,19 +7,23 @@ local NEW, NONE = {}, {}
 -- false for what is not there; {} when there is no such job. Not its data: that is the user's.
 function Put.known(jid)
   local known = call('hmget', Key.job(jid), 'jid', 'state', 'queue', 'worker', 'priority', 'tags',
-    'retries', 'failure', 'history')
+    'retries', 'failure', 'history', 'throttles')
   if not known[1] then
     return {}
   end
   return {
     jid = known[1], state = known[2], queue = known[3], worker = known[4], priority = known[5],
     tags = known[6], retries = known[7], failure = known[8], legacy = known[9],
+    throttles = known[10],
   }
 end
 
 -- What leaves the place where the job is: sets, worker, completed, the statistic of failed jobs, and
 -- the list of its group unless the caller takes it off.
-local function leave(jid, was, listed)
+local function leave(now, jid, was, listed)
+  if was.throttles then
+    Throttle.release(now, jid, was.throttles, was.queue, was.state)
+  end
   if was.state == 'failed' then
     Failures.forget(jid, was.failure, was.queue, listed)
   elseif was.queue and was.queue ~= '' then
@@ -33,9 +37,19 @@ local function leave(jid, was, listed)
   end
 end
 
+-- Writes the throttles of a job that comes into a queue, and answers whether one keeps it back, where it
+-- could go to work.
+local function is_kept_back(now, jid, was, to, could_work)
+  local ids = to.throttles or Throttle.ids(was.throttles)
+  local text = Throttle.moved(ids, was.queue, to.queue)
+  call('hset', Key.job(jid), 'throttles', text)
+  return could_work and Throttle.enter(now, to.queue, jid, to.priority, Throttle.ids(text))
+end
+
 -- Put.place(now, jid, was, to): puts a job where it belongs, from wherever it is, and tells of it. It
 -- refuses nothing: `was` is what Put.known found, and what `to` says has been checked:
 --   queue; priority, retries, delay: numbers; me: who puts; fields: names and values to write, too;
+--   throttles: what it runs under, a list; nil: as it is;
 --   depends: jids to wait for, in the place of those that it waited for; nil: as it is;
 --   listed: whether it stays on the list of its failure group, for the caller to take off.
 function Put.place(now, jid, was, to)
@@ -49,9 +63,13 @@ function Put.place(now, jid, was, to)
   end
   local waits = (was.jid or to.depends) and call('exists', Key.dependencies(jid)) == 1
   if was.jid then
-    leave(jid, was, to.listed)
+    leave(now, jid, was, to.listed)
   end
-  local state = Queue.enter(now, queue, jid, to.priority, delay, waits)
+  local state = 'throttled'
+  if not (to.throttles or was.throttles)
+    or not is_kept_back(now, jid, was, to, not waits and delay <= 0) then
+    state = Queue.enter(now, queue, jid, to.priority, delay, waits)
+  end
   call('hmset', key, 'state', state, 'worker', '', 'expires', '0', 'queue', queue,
     'remaining', Json.stored(to.retries), 'time', Json.time(now), unpack(to.fields))
   if waits then
@@ -114,6 +132,7 @@ function Put.read(arg)
     retries = options.retries and Check.whole(options.retries, 'retries'),
     tags = options.tags and Tags.distinct(Check.strings(options.tags, 'tags')),
     depends = options.depends and Check.jids(options.depends, 'depends') or NONE,
+    throttles = options.throttles and Throttle.given(options.throttles),
     at = options.at and Check.number(options.at, 'at'),
     strict = options.strict and Check.count(options.strict, 'strict') > 0,
     heartbeat = options.heartbeat and lock_of(options.heartbeat),
@@ -159,6 +178,7 @@ function Put.write(now, job, must_exist)
     delay = job.at and job.at - now or job.delay,
     me = job.me,
     depends = #depends > 0 and depends or nil,
+    throttles = job.throttles and (#job.throttles > 0 or was.throttles) and job.throttles or nil,
     fields = fields,
   })
   return jid

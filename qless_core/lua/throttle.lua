@@ -154,6 +154,7 @@ local function bring(now, jid, score)
   local queue, priority = known[3], Check.finite(known[4]) or 0
   if score <= FRONT and score > -math.huge then
     call('zadd', Key.work(queue), '+inf', jid)
+    Queue.tell(queue)
   else
     local when = score + priority * 1e10
     if when < 0 or when > now then -- as the sibling has it
@@ -200,6 +201,10 @@ function Throttle.release(now, jid, stored, queue, state)
       try('zrem', Key.throttle_pending(id), jid)
     end
     let_in(now, id, 1)
+    local of = Key.queue_of(id)
+    if of then -- its jobs wait in work, as they did before
+      Queue.tell(of)
+    end
   end
   if state == 'throttled' and queue and queue ~= '' then
     call('zrem', Key.throttled(queue), jid)
@@ -393,6 +398,9 @@ local function set(now, id, most, expiry)
     call('persist', Key.throttle(id))
   end
   let_in(now, id, MOST)
+  if queue then
+    Queue.tell(queue)
+  end
 end
 
 local function json(id)
