@@ -56,6 +56,8 @@ PUT_OPTIONS = [
     *[((*PUT, "retries", value), "retries") for value in NOT_WHOLE],
     *[((*PUT, "tags", value), "tags") for value in NOT_STRINGS],
     *[((*PUT, "depends", value), "depends") for value in NOT_STRINGS],
+    *[((*PUT, "at", value), "at") for value in NOT_NUMBERS],
+    *[((*PUT, "strict", value), "strict") for value in NOT_COUNTS],
     *[((*PUT, "heartbeat", value), "heartbeat") for value in (*NOT_NUMBERS, "-1")],
     ((*PUT, "priority"), "priority"),
     ((*PUT, "priority", 1, "tags"), "tags"),
@@ -76,6 +78,11 @@ BAD_CALLS = {
         *without(PUT, "me", "queue", "jid", "klass", "data", "delay"),
         *[(call, "data") for call in instead(PUT, 4, *NOT_JSON)],
         *PUT_OPTIONS,
+    ],
+    "put.new": [
+        *without(PUT, "me", "queue", "jid", "klass", "data", "delay"),
+        *[(call, "data") for call in instead(PUT, 4, *NOT_JSON)],
+        *PUT_OPTIONS[:-1],
     ],
     "get": [((), "jid"), (("",), "jid")],
     "multiget": [((), "jid"), (("wait", ""), "jid")],
@@ -103,6 +110,10 @@ BAD_CALLS = {
             for value in NOT_STRINGS
         ],
         (("run", "w", "q", "{}", "next", "n", "depends", '["run"]'), "itself"),
+        *[
+            (("run", "w", "q", "{}", "next", "n", "strict", value), "strict")
+            for value in NOT_COUNTS
+        ],
         (("run", "w", "q", "{}", "next", ""), "next"),
         (("run", "w", "q", "{}", "next"), "next"),
         (("run", "w", "q", "{}", "delay", 5), "next"),
@@ -148,6 +159,8 @@ BAD_CALLS = {
         (("wait", "on", ""), "jid"),
         (("wait", "off"), "jid"),
         (("wait", "on", "wait"), "itself"),
+        (("wait", "strict"), "jid"),
+        (("wait", "strict", ""), "jid"),
     ],
     "timeout": [((), "jid"), (("run", ""), "jid")],
     "priority": [
