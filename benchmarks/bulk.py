@@ -1,6 +1,6 @@
 """How many jobs a second are put one by one, pipelined and in bulk, and how long one call takes.
 
-    python benchmarks/bulk.py [JOBS]
+    python -m benchmarks.bulk [JOBS]
 
 Runs on an embedded server of its own. The longest call is what everybody else waits for.
 """
