@@ -24,7 +24,7 @@ from qless_core.failures import Failures
 from qless_core.jobs import Jobs
 from qless_core.keys import Keys
 from qless_core.masking import masked
-from qless_core.queue import Queue, Queues
+from qless_core.queue import Queues
 from qless_core.reserver import Reserver
 from qless_core.runner import Runner
 from qless_core.script import Script
@@ -39,11 +39,13 @@ __all__ = ["Client", "connect", "masked"]
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from threading import Event as Flag
     from typing import Self
 
     from redis.cluster import RedisCluster
 
     from qless_core.archive import Archived, Writer
+    from qless_core.queue import Queue
 
 #: The most seconds that a client insists: for less than Redis remembers what it carried out.
 MOST_PATIENCE_S: Final = 300
@@ -196,7 +198,7 @@ class Client:
     def reserver(
         self, queues: str | Queue | Iterable[str | Queue], *, stop: Flag | None = None
     ) -> Reserver:
-        """Take jobs of several queues, and wait for them: `client.reserver(["a", "b"]).pop(timeout=5)`.
+        """Take jobs of several queues, and wait for them: `client.reserver(["a", "b"]).pop()`.
 
         Args:
             queues: their names, or queues; a later one gives a job when those before it have none.

@@ -142,6 +142,25 @@ class JobRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitReply:
+    """What one who waits for jobs is told."""
+
+    #: What it took.
+    jobs: tuple[JobRecord, ...] = ()
+    #: The seconds after which it is to look again; None where that is not its task.
+    again: float | None = None
+
+    @classmethod
+    def from_text(cls, text: str | None) -> Self:
+        """Read the reply of `wait.pop`."""
+        reply = wire.reply_record(text)
+        return cls(
+            tuple(map(JobRecord.from_reply, wire.as_list(reply.get("jobs")))),
+            as_number(reply.get("again")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class RecurringRecord:
     """A recurring job as the script tells it; `data` is the JSON text its children get."""
 

@@ -172,6 +172,7 @@ local function release_one(now, jid, other)
     call('zadd', Key.scheduled(queue), due, other)
     call('hset', Key.job(other), 'state', 'scheduled')
     call('hdel', Key.job(other), 'scheduled')
+    Queue.tell_later(queue, due - now)
   else
     Queue.to_work(queue, other, Check.finite(known[2]) or 0, now)
     call('hset', Key.job(other), 'state', 'waiting')

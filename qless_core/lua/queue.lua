@@ -17,9 +17,47 @@ function Queue.rescored(score, old, new, time)
   return Queue.score(new, when)
 end
 
+-- How long a token lies in store, in milliseconds: for those who are about to block on it.
+local TOKEN_MS = 30000
+
+-- What is due in less than so many seconds is told of at once: whoever waits looks no more often.
+local SOON_S = 2
+
+-- Queue.wake(key): puts a token there, for one of those who block on that key.
+function Queue.wake(key)
+  local ok, added = pcall(call, 'zadd', key, 0, '1')
+  if ok and added == 1 then
+    call('pexpire', key, TOKEN_MS)
+  end
+end
+
+-- Queue.tell(queue): there may be something to take. One of those who wait for it is woken, once a call;
+-- where nobody waits, this is all that waiting costs. `Queue.told`: the queues of which this call has told.
+function Queue.tell(queue)
+  local told = Queue.told
+  if told then
+    if told[queue] then
+      return
+    end
+    told[queue] = true
+  end
+  if call('exists', Key.waited(queue)) == 1
+    and call('sismember', Key.paused_queues, queue) == 0 then
+    Queue.wake(Key.wake(queue))
+  end
+end
+
+-- Queue.tell_later(queue, delay): something is due there in so many seconds.
+function Queue.tell_later(queue, delay)
+  if delay < SOON_S then
+    Queue.tell(queue)
+  end
+end
+
 -- Queue.to_work(queue, jid, priority, when): waits there for a worker, in line since that moment.
 function Queue.to_work(queue, jid, priority, when)
   call('zadd', Key.work(queue), Queue.score(priority, when), jid)
+  Queue.tell(queue)
 end
 
 -- Queue.enter(now, queue, jid, priority, delay, waits) -> the state that the job is in there: waits
@@ -30,6 +68,7 @@ function Queue.enter(now, queue, jid, priority, delay, waits)
     return 'depends'
   elseif delay > 0 then
     call('zadd', Key.scheduled(queue), now + delay, jid)
+    Queue.tell_later(queue, delay)
     return 'scheduled'
   end
   Queue.to_work(queue, jid, priority, now)
@@ -136,6 +175,7 @@ end
 Commands['unpause'] = function(_, arg)
   for _, queue in ipairs(Check.names(arg, 1, 'queue')) do
     call('srem', Key.paused_queues, queue)
+    Queue.tell(queue)
   end
   return nil
 end
@@ -146,6 +186,7 @@ Commands['queue.forget'] = function(_, arg)
   for _, queue in ipairs(Check.names(arg, 1, 'queue')) do
     call('zrem', Key.queues, queue)
     call('srem', Key.paused_queues, queue)
+    Queue.tell(queue)
   end
   return nil
 end

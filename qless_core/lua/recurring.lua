@@ -50,6 +50,7 @@ Commands['recur'] = function(now, arg)
     'count', Check.finite(cron and cron.count or known[1]) or 0, 'interval', interval,
     'retries', options.retries, 'backlog', options.backlog)
   call('zadd', Key.recur(queue), next_run, jid)
+  Queue.tell_later(queue, next_run - now)
   if #options.throttles > 0 or known[3] then
     call('hset', key, 'throttles', Throttle.moved(options.throttles, nil, queue))
   end

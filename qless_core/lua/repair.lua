@@ -129,6 +129,7 @@ local function release(now, jid, other)
   call('zrem', Key.depends(queue), jid)
   if due and due > now then
     call('zadd', Key.scheduled(queue), due, jid)
+    Queue.tell_later(queue, due - now)
     call('hset', Key.job(jid), 'state', 'scheduled')
     call('hdel', Key.job(jid), 'scheduled')
     return 'is scheduled in the queue "' .. queue .. '"'

@@ -1,0 +1,326 @@
+"""Waits for jobs: `queue.pop(timeout=…)`, and a `Reserver` for several queues.
+
+How it works is told in `docs/explanation/blocking-pop.md`, and in `lua/wait.lua`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+import random
+import uuid
+from contextlib import contextmanager, suppress
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Final, overload
+
+from qless_core.backoff import Backoff
+from qless_core.clock import SERVER, Clock
+from qless_core.errors import BadArgument, QlessError, RedisUnavailable
+from qless_core.job import Job
+from qless_core.records import WaitReply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qless_core.bell import Bell
+    from qless_core.client import Client
+    from qless_core.queue import Queue
+    from qless_core.records import JobRecord
+
+log = logging.getLogger("qless.reserver")
+
+#: The most seconds to block at a time, so that a connection that is dead is noticed.
+BLOCK_S: Final = 10.0
+#: The most seconds until a flag is seen that somebody else sets to end the waiting.
+FLAG_S: Final = 0.25
+#: The longest pause between attempts while Redis is away.
+LONGEST_PAUSE_S: Final = 2.0
+#: The least seconds between two looks of one who does not go by the server's clock: his may stand.
+STANDING_S: Final = 0.05
+#: Seconds that the answer may take of a server that is told to let go.
+LET_GO_S: Final = 2.0
+#: Seconds that the answer may be late before the server counts as gone.
+LATE_S: Final = 5.0
+#: The least seconds to block: 0 would be for ever.
+SHORTEST_S: Final = 0.001
+#: Seconds after which a lookout tries again that could not look.
+LOOK_AGAIN_S: Final = 2.0
+
+#: What waiting goes by: a connection blocks in real time, also where the queue's is another.
+_REAL: Final = Clock()
+
+
+class Reserver:
+    """Takes the next job of several queues, or waits for one. Threads may share it.
+
+    A later queue gives a job when those before it have none.
+
+    Args:
+        client: whose queues; its `worker_name` holds the jobs.
+        queues: their names, or queues; or one of them.
+        stop: ends the waiting when it is set, within a quarter of a second.
+
+    Raises:
+        BadArgument: there is no queue.
+
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        queues: str | Queue | Iterable[str | Queue],
+        *,
+        stop: Event | None = None,
+    ) -> None:
+        given = [queues] if isinstance(queues, str) or hasattr(queues, "name") else queues
+        names = [queue if isinstance(queue, str) else queue.name for queue in given]
+        if not names:
+            problem = "a reserver needs at least one queue"
+            raise BadArgument(problem)
+        self.client = client
+        #: The names of the queues, in order.
+        self.queues = tuple(dict.fromkeys(names))
+        #: What those share who wait for the same queues.
+        self.group = _group_of(self.queues)
+        self._flag = stop
+        self._stopped = Event()
+        self._lock = Lock()
+        self._waiting: set[str] = set()
+
+    def __repr__(self) -> str:
+        return f"<Reserver of {', '.join(map(repr, self.queues))}>"
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was told to wait no more."""
+        return self._stopped.is_set() or (self._flag is not None and self._flag.is_set())
+
+    @overload
+    def pop(self, count: None = None, *, timeout: float | None = 0) -> Job | None: ...
+
+    @overload
+    def pop(self, count: int, *, timeout: float | None = 0) -> list[Job]: ...
+
+    def pop(self, count: int | None = None, *, timeout: float | None = 0) -> Job | list[Job] | None:
+        """Take the next job, or None when there is none; with a count, a list of up to so many.
+
+        Args:
+            count: how many at most; they are all of one queue.
+            timeout: seconds to wait for the first one; None for ever, 0 not at all.
+
+        Raises:
+            BadArgument: the timeout is no number from 0 up, or the count none of jobs.
+            NotPermitted: this Redis user may not block.
+            RedisUnavailable: Redis was still away when the time was over. Until then it is waited
+                for, too.
+
+        """
+        if timeout is not None and not timeout >= 0:
+            problem = f"the timeout must be a number of seconds from 0 up or None, got {timeout!r}"
+            raise BadArgument(problem)
+        most = 1 if count is None else count
+        worker = self.client.worker_name
+        if timeout == 0:
+            self.client.cron_plans.tend()
+            reply = self.client.commands.wait_pop(worker, most, "", self.group, *self.queues)
+            records = reply.jobs
+        else:
+            records = _Wait(self, most, timeout).run()
+        jobs = [Job(self.client, record, worker=worker) for record in records]
+        if count is None:
+            return jobs[0] if jobs else None
+        return jobs
+
+    def __iter__(self) -> Iterator[Job]:
+        """Give jobs as they come, until `stop`.
+
+        Raises:
+            NotPermitted: this Redis user may not block.
+
+        """
+        while not self.is_stopped:
+            job = self.pop(timeout=None)
+            if job is not None:
+                yield job
+
+    def stop(self) -> None:
+        """Wait no more. Any thread may say so; who waits in `pop` goes on at once."""
+        self._stopped.set()
+        with self._lock:
+            waiting = [*self._waiting]
+        for waiter in waiting:
+            with suppress(QlessError):  # then it goes on when it is done blocking
+                self.client.commands.wait_wake(waiter)
+
+    @contextmanager
+    def waiting(self, waiter: str) -> Iterator[None]:
+        """Know somebody as one who waits, meanwhile."""
+        with self._lock:
+            self._waiting.add(waiter)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting.discard(waiter)
+
+    @property
+    def has_flag(self) -> bool:
+        """Whether somebody else may end the waiting without telling."""
+        return self._flag is not None
+
+    def pause(self, seconds: float) -> None:
+        """Wait for so many seconds at most, or until `stop`."""
+        _REAL.wait(min(seconds, FLAG_S) if self.has_flag else seconds, self._stopped)
+
+
+class _Wait:
+    """One call of `pop`: asks, and as long as there is nothing blocks and asks again."""
+
+    def __init__(self, reserver: Reserver, count: int, timeout: float | None) -> None:
+        client = reserver.client
+        self._reserver = reserver
+        self._client = client
+        self._waiter = uuid.uuid4().hex
+        self._worker = client.worker_name
+        self._count = count
+        self._until = math.inf if timeout is None else _REAL.monotonic() + timeout
+        #: Whether the waiter is the lookout of its group.
+        self._looks_out = False
+        self._backoff = Backoff(longest=LONGEST_PAUSE_S)
+
+    def run(self) -> tuple[JobRecord, ...]:
+        """Wait; answers what was taken."""
+        keys, reserver = self._client.keys, self._reserver
+        tokens = [keys.nudge(self._waiter), *map(keys.wake, reserver.queues)]
+        with (
+            reserver.waiting(self._waiter),
+            self._client.bell([*tokens, keys.nudge(reserver.group)]) as bell,
+        ):
+            try:
+                jobs = self._until_some(bell)
+            except BaseException:
+                self._give_up(bell)
+                raise
+            if not jobs:
+                self._leave()
+            return jobs
+
+    def _until_some(self, bell: Bell) -> tuple[JobRecord, ...]:
+        """Ask and block until there are jobs, or the time is over; sit out that Redis is away."""
+        while not self._reserver.is_stopped:
+            try:
+                reply = self._ask()
+                while not reply.jobs and not self._is_over:
+                    self._client.cron_plans.tend()
+                    reply = self._block(bell)
+            except RedisUnavailable as trouble:
+                bell.drop()
+                if not trouble.passes or self._is_over:
+                    raise
+                self._pause(trouble)
+            else:
+                return reply.jobs
+        return ()
+
+    @property
+    def _left(self) -> float:
+        """How many seconds are left."""
+        return self._until - _REAL.monotonic()
+
+    @property
+    def _is_over(self) -> bool:
+        return self._reserver.is_stopped or self._left <= 0
+
+    def _ask(self) -> WaitReply:
+        """Take what is there, else be one of those who wait."""
+        group, queues = self._reserver.group, self._reserver.queues
+        reply = self._client.commands.wait_pop(
+            self._worker, self._count, self._waiter, group, *queues
+        )
+        return self._heard(reply)
+
+    def _heard(self, reply: WaitReply) -> WaitReply:
+        self._backoff.reset()
+        self._look_in(reply.again)
+        return reply
+
+    def _look_in(self, seconds: float | None) -> None:
+        """Plan the next look of a lookout; None for one who is none."""
+        self._looks_out = seconds is not None
+        if seconds is not None and self._client.clock.stamp() != SERVER:
+            seconds = max(seconds, STANDING_S)
+        self._look_at = math.inf if seconds is None else _REAL.monotonic() + seconds
+
+    def _block(self, bell: Bell) -> WaitReply:
+        """Block until a token comes or the time is over, as a lookout looking now and then."""
+        seconds = BLOCK_S * random.uniform(0.8, 1.0)  # noqa: S311 - to spread load
+        seconds = max(min(seconds, self._left), SHORTEST_S)
+        group, queues = self._reserver.group, self._reserver.queues
+        args = (self._worker, self._count, self._waiter, group, *queues)
+        bell.set(seconds, "wait.pop", self._client.clock.stamp(), *args)
+        until = _REAL.monotonic() + seconds + LATE_S
+        has_woken = False
+        while not bell.rings(self._until_next(until)):
+            if _REAL.monotonic() >= until:
+                problem = f"no answer {LATE_S:.0f} s after it was due"
+                raise RedisUnavailable(problem)
+            if _REAL.monotonic() >= self._look_at:
+                self._look()
+            if self._is_over and not has_woken:
+                # The server looks at its clock ten times a second only.
+                has_woken = True
+                self._client.commands.wait_wake(self._waiter)
+        reply = bell.read()
+        return self._ask() if reply is None else self._heard(WaitReply.from_text(reply))
+
+    def _until_next(self, until: float) -> float:
+        """Give the seconds until there is something else to do than to listen."""
+        ends = self._until if self._left > 0 else until
+        seconds = min(until, ends, self._look_at) - _REAL.monotonic()
+        return min(seconds, FLAG_S) if self._reserver.has_flag else seconds
+
+    def _look(self) -> None:
+        """Look as the lookout of the group, and wake who can take what there is."""
+        group, queues = self._reserver.group, self._reserver.queues
+        try:
+            self._look_in(self._client.commands.wait_look(self._waiter, group, *queues))
+        except RedisUnavailable as trouble:
+            # The connection that blocks will tell, if it is lost, too.
+            log.info("cannot look for jobs: %s", trouble)
+            self._look_in(LOOK_AGAIN_S)
+
+    def _pause(self, trouble: RedisUnavailable) -> None:
+        """Wait for Redis, ever longer, but no longer than there is time."""
+        seconds = min(self._backoff.next(), self._left)
+        log.warning("waiting for jobs: Redis is away, again in %.1f s: %s", seconds, trouble)
+        until = _REAL.monotonic() + seconds
+        while not self._reserver.is_stopped and _REAL.monotonic() < until:
+            self._reserver.pause(until - _REAL.monotonic())
+
+    def _leave(self) -> None:
+        """Let another one be the lookout."""
+        if self._looks_out:
+            with suppress(QlessError):  # the others notice, too
+                self._client.commands.wait_leave(self._waiter, self._reserver.group)
+
+    def _give_up(self, bell: Bell) -> None:
+        """End the waiting where something was raised; nobody would run what is taken now."""
+        with suppress(QlessError):
+            if bell.is_set:
+                self._client.commands.wait_wake(self._waiter)
+                if bell.rings(LET_GO_S):
+                    self._put_back(WaitReply.from_text(bell.read()).jobs)
+            self._leave()
+
+    def _put_back(self, jobs: tuple[JobRecord, ...]) -> None:
+        if jobs:
+            jids = [job.jid for job in jobs]
+            log.warning("waiting for jobs was given up as these came, they go back: %s", jids)
+            self._client.commands.timeout(*jids)
+
+
+def _group_of(queues: tuple[str, ...]) -> str:
+    """Name those who wait for the same queues, in whatever order."""
+    text = "\n".join(sorted(queues)).encode("utf-8", "surrogateescape")
+    return hashlib.sha1(text, usedforsecurity=False).hexdigest()[:16]
