@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 from driver import Driver
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
+    initialize,
     precondition,
     rule,
     run_state_machine_as_test,
 )
 from invariants import broken
-from queue_model import BUCKETS, DAY, Model, Refused
+from queue_model import DAY, Model, Refused
 
 #: Names that lie near one another, or near the ends that keys have.
 JIDS = ("a", "b", "c", "d/e", "ü:1", "a-history", "b-dependents", "r-2")
@@ -28,6 +30,9 @@ DATA = ("{}", '{"a":[],"n":12345678901234567}', "[]", '"ü\\/"')
 STATES = ("", "failed", "waiting,running", "stalled,complete", "depends,scheduled")
 #: 100 seconds before a midnight.
 BEGIN = 1_700_006_300
+
+#: A bar of a histogram.
+BAR = re.compile(r"[smhd]\d+")
 
 #: What is set at times, and some of what it is set to.
 CONFIG = {
@@ -46,12 +51,19 @@ BAD = {
     "priority": ("abc", "", "nan"),
     "retries": ("1.5", "x"),
     "tags": ("{", '["x",null]', "5"),
-    "depends": ('{"a":1}', "null"),
+    "depends": ('{"a":1}', "null", '["a-history","b-dependents"]'),
 }
 
+#: Names to try, whether or not there is such a job.
+SOME_JIDS = (*JIDS, "r-1", "r-3", "ü t-1", "c-history")
+
+#: Numbers below choose among the jobs that are there.
+MOSTLY = 30
+
 jid = st.sampled_from(JIDS)
-any_jid = st.sampled_from((*JIDS, *JIDS, "r-1", "r-3", "ü t-1"))
-jids = st.lists(any_jid, min_size=1, max_size=4)
+#: Which job: a number that `one` makes a jid of.
+number = st.integers(0, 34)
+numbers = st.lists(number, min_size=1, max_size=3)
 queue = st.sampled_from((*QUEUES[:1] * 3, *QUEUES))
 worker = st.sampled_from(WORKERS)
 group = st.sampled_from(GROUPS)
@@ -83,10 +95,10 @@ put_options = options(
     priority=priority,
     retries=st.integers(0, 2),
     tags=st.lists(st.sampled_from(TAGS), max_size=2).map(json.dumps),
-    depends=st.lists(any_jid, max_size=2).map(json.dumps),
+    depends=st.lists(number, max_size=2).map(tuple),
 )
 advance_options = options(
-    delay=st.sampled_from((0, 10, 61)), depends=st.lists(any_jid, max_size=2).map(json.dumps)
+    delay=st.sampled_from((0, 10, 61)), depends=st.lists(number, max_size=2).map(tuple)
 )
 recur_options = options(
     priority=priority,
@@ -108,7 +120,7 @@ updates = options(
 
 #: In the checks always the same examples, so that they fail or pass for everybody.
 CHECKED = settings(
-    stateful_step_count=40,
+    stateful_step_count=60,
     derandomize=True,
     database=None,
     deadline=None,
@@ -226,7 +238,7 @@ class QueueMachine(RuleBasedStateMachine):
         for key, value in stored.items():
             age = (today - int(key.split(":")[3])) / DAY if key.startswith("ql:s:") else 0
             if 7 < age <= 30:
-                kept[key] = {name: value[name] for name in value if name not in BUCKETS}
+                kept[key] = {name: value[name] for name in value if not BAR.fullmatch(name)}
             elif age <= 30:
                 kept[key] = value
         return kept
@@ -235,6 +247,22 @@ class QueueMachine(RuleBasedStateMachine):
         return self.now
 
     # Which job.
+
+    def one(self, number):
+        """Choose a jid: mostly that of a job that is there."""
+        there = sorted(self.model.jobs)
+        names = there if there and number < MOSTLY else SOME_JIDS
+        return names[number % len(names)]
+
+    def several(self, numbers):
+        return [self.one(number) for number in numbers]
+
+    def pairs(self, words):
+        """Choose the jids that options have."""
+        return [self.depends(word) if isinstance(word, tuple) else word for word in words]
+
+    def depends(self, numbers):
+        return json.dumps(self.several(numbers), ensure_ascii=False)
 
     def in_state(self, *states):
         return sorted(jid for jid, job in self.model.jobs.items() if job.state in states)
@@ -250,58 +278,78 @@ class QueueMachine(RuleBasedStateMachine):
             queue = QUEUES[queue == QUEUES[0]]
         return job.jid, worker, queue
 
+    def some_jobs(self):
+        return bool(self.model.jobs)
+
     def some_run(self):
         return bool(self.in_state("running"))
+
+    def some_wait_for_others(self):
+        return bool(self.in_state("depends"))
 
     def some_failed(self):
         return bool(self.in_state("failed"))
 
+    def some_recur(self):
+        return bool(self.model.recurring)
+
     # Time.
 
-    @rule(seconds=st.sampled_from((0.25, 1, 11, 30, 61, 61, 300)))
-    def a_while_passes(self, seconds):
+    @rule(seconds=st.sampled_from((0.25, 1, 11, 30, 61, 300, DAY)))
+    def time_passes(self, seconds):
         self.now += seconds
         self.compare(self.moment(), f"{seconds} s later")
 
-    @rule(days=st.sampled_from((1, 1, 2, 8)))
+    @rule(days=st.sampled_from((1, 2, 8)))
     def days_pass(self, days):
         self.now += days * DAY
         self.compare(self.moment(), f"{days} days later")
 
     # Jobs come and go.
 
+    @initialize(
+        jobs=st.lists(
+            st.tuples(jid, queue, priority, st.sampled_from((0, 0, 10)), put_options),
+            min_size=3,
+            max_size=6,
+        ),
+        tracked=st.lists(number, max_size=2),
+        popped=st.lists(st.tuples(queue, worker), max_size=2),
+    )
+    def begin(self, jobs, tracked, popped):
+        for jid, queue, priority, delay, words in jobs:
+            options = self.pairs(words)
+            self.step("put", "w", queue, jid, "K", "{}", delay, "priority", priority, *options)
+        for number in tracked:
+            self.step("track", "track", self.one(number))
+        for queue, worker in popped:
+            self.step("pop", queue, worker, 2)
+
     @rule(me=worker, queue=queue, jid=jid, data=data, priority=priority)
     def put_now(self, me, queue, jid, data, priority):
         self.step("put", me, queue, jid, "K", data, 0, "priority", priority)
 
-    @rule(me=worker, queue=queue, jid=any_jid, data=data, delay=delay, words=put_options)
-    def put(self, me, queue, jid, data, delay, words):
-        self.step("put", me, queue, jid, "app.Mail", data, delay, *words)
-
-    @rule(me=worker, queue=queue, jid=any_jid, data=data, delay=delay, words=put_options)
-    def requeue(self, me, queue, jid, data, delay, words):
-        self.step("requeue", me, queue, jid, "app.Mail", data, delay, *words)
+    @rule(number=number, queue=queue, me=worker, delay=delay, words=put_options)
+    def put(self, number, queue, me, delay, words):
+        words = self.pairs(words)
+        command = ("put", "put", "requeue")[number % 3]
+        data = DATA[number % len(DATA)]
+        self.step(command, me, queue, self.one(number), "app.Mail", data, delay, *words)
 
     @rule(queue=queue, worker=worker, count=count)
     def pop(self, queue, worker, count):
         self.step("pop", queue, worker, count)
 
-    @rule(queue=queue, worker=worker, count=count, late=st.sampled_from((0, 61, 11, 0.25)))
-    def pop_later(self, queue, worker, count, late):
+    @rule(worker=worker, late=st.sampled_from((0, 11, 61, 61, 0.25)))
+    def pop_from_all(self, worker, late):
         self.now += late
-        self.step("pop", queue, worker, count)
+        for queue in QUEUES:
+            self.step("pop", queue, worker, 3)
 
-    @rule(jids=jids)
-    def cancel(self, jids):
-        self.step("cancel", *jids)
-
-    @rule(jid=any_jid, priority=priority)
-    def change_priority(self, jid, priority):
-        self.step("priority", jid, priority)
-
-    @rule(jid=any_jid, data=st.sampled_from(((), (), ('{"by":"me"}',), ("[1]",))))
-    def log(self, jid, data):
-        self.step("log", jid, "was here", *data)
+    @precondition(some_jobs)
+    @rule(numbers=numbers)
+    def cancel(self, numbers):
+        self.step("cancel", *self.several(numbers))
 
     # Workers.
 
@@ -319,10 +367,11 @@ class QueueMachine(RuleBasedStateMachine):
     @precondition(some_run)
     @rule(pick=pick, claim=claim, data=data, queue=queue, words=advance_options)
     def advance(self, pick, claim, data, queue, words):
+        words = self.pairs(words)
         self.step("complete", *self.claimed(pick, claim), data, "next", queue, *words)
 
     @precondition(some_run)
-    @rule(pick=pick, claim=claim, group=group, data=st.sampled_from(((), ("[]",), ("{",))))
+    @rule(pick=pick, claim=claim, group=group, data=st.sampled_from(((), (), ("[]",), ("{",))))
     def fail(self, pick, claim, group, data):
         jid, worker, _ = self.claimed(pick, claim)
         self.step("fail", jid, worker, group, "it broke\nin line ü", *data)
@@ -339,13 +388,14 @@ class QueueMachine(RuleBasedStateMachine):
         self.step("retry", jid, queue, worker, delay, *words)
 
     @precondition(some_run)
-    @rule(pick=pick, others=st.lists(any_jid, max_size=1))
+    @rule(pick=pick, others=st.sampled_from(((), (), (), (3,))))
     def timeout(self, pick, others):
         running = self.in_state("running")
-        self.step("timeout", *running[: pick % 3 + 1], *others)
+        self.step("timeout", *running[: pick % 3 + 1], *self.several(others))
 
-    @rule(jid=any_jid, worker=worker, queue=queue, which=pick)
-    def act_on_any_job(self, jid, worker, queue, which):
+    @rule(number=number, worker=worker, queue=queue, which=st.integers(0, 5))
+    def act_on_any_job(self, number, worker, queue, which):
+        jid = self.one(number)
         calls = (
             ("heartbeat", jid, worker),
             ("complete", jid, worker, queue, "{}"),
@@ -356,60 +406,62 @@ class QueueMachine(RuleBasedStateMachine):
         )
         self.step(*calls[which])
 
-    @rule(workers=st.lists(worker, min_size=1, max_size=2))
-    def deregister(self, workers):
-        self.step("worker.deregister", *workers)
-
-    @rule(worker=worker)
-    def look_at_a_worker(self, worker):
-        self.step("workers", worker)
-
     # Failures and bulk work.
 
     @precondition(some_failed)
-    @rule(queue=queue, group=group, count=st.sampled_from((1, 2, 25, 0)))
-    def unfail(self, queue, group, count):
-        self.step("unfail", queue, group, count)
+    @rule(pick=pick, queue=queue, count=st.sampled_from((25, 1, 2, 0)))
+    def unfail(self, pick, queue, count):
+        failed = self.in_state("failed")
+        failure = self.model.jobs[failed[pick % len(failed)]].failure
+        self.step("failed", failure["group"], count % 2, count)
+        self.step("unfail", queue, failure["group"], count)
 
-    @rule(group=group, start=st.integers(0, 2), limit=st.integers(0, 3))
-    def look_at_a_group(self, group, start, limit):
-        self.step("failed", group, start, limit)
-
+    @precondition(some_jobs)
     @rule(
         command=st.sampled_from(("bulk.move", "bulk.cancel")),
         group=st.sampled_from(("", "", *GROUPS)),
         queue=st.sampled_from(("", *QUEUES)),
-        jobs=st.lists(st.tuples(any_jid, st.sampled_from(STATES)), min_size=1, max_size=4),
+        jobs=st.lists(st.tuples(number, st.sampled_from(STATES)), min_size=1, max_size=4),
     )
     def bulk(self, command, group, queue, jobs):
-        words = [word for pair in jobs for word in pair]
+        words = [word for number, states in jobs for word in (self.one(number), states)]
         to = (queue,) if command == "bulk.move" else ()
         self.step(command, group, *to, *words)
 
     # Marks.
 
-    @rule(jid=any_jid, switch=st.sampled_from(("on", "on", "off", "maybe")), jids=jids)
-    def depend(self, jid, switch, jids):
-        self.step("depends", jid, switch, *jids)
+    @precondition(some_jobs)
+    @rule(number=number, switch=st.sampled_from(("on",) * 5 + ("off", "maybe")), numbers=numbers)
+    def depend(self, number, switch, numbers):
+        self.step("depends", self.one(number), switch, *self.several(numbers))
 
-    @precondition(lambda self: bool(self.in_state("depends")))
+    @precondition(some_wait_for_others)
     @rule(pick=pick, whom=st.sampled_from(("all", "first", "first")))
     def undepend(self, pick, whom):
         waiting = self.in_state("depends")
         job = self.model.jobs[waiting[pick % len(waiting)]]
         self.step("depends", job.jid, "off", "all" if whom == "all" else min(job.waits_for))
 
-    @rule(action=st.sampled_from(("add", "remove")), jid=any_jid, tags=tags)
-    def tag(self, action, jid, tags):
-        self.step("tag", action, jid, *tags)
+    @precondition(some_jobs)
+    @rule(number=number, priority=priority)
+    def change_priority(self, number, priority):
+        self.step("priority", self.one(number), priority)
 
-    @rule(tag=st.sampled_from(TAGS), offset=st.integers(0, 1), count=count)
-    def look_at_a_tag(self, tag, offset, count):
-        self.step("tag", "get", tag, offset, count)
+    @precondition(some_jobs)
+    @rule(action=st.sampled_from(("add", "add", "remove")), number=number, tags=tags)
+    def tag(self, action, number, tags):
+        self.step("tag", action, self.one(number), *tags)
+        self.step("tag", "get", tags[0], 0, 2)
 
-    @rule(action=st.sampled_from(("track", "track", "untrack")), jid=any_jid)
-    def track(self, action, jid):
-        self.step("track", action, jid)
+    @precondition(some_jobs)
+    @rule(action=st.sampled_from(("track", "track", "untrack")), number=number)
+    def track(self, action, number):
+        self.step("track", action, self.one(number))
+
+    @precondition(some_jobs)
+    @rule(number=number, data=st.sampled_from(((), (), ('{"by":"me"}',), ("[1]",))))
+    def log(self, number, data):
+        self.step("log", self.one(number), "was here", *data)
 
     # Recurring jobs.
 
@@ -423,27 +475,33 @@ class QueueMachine(RuleBasedStateMachine):
     def recur(self, queue, jid, interval, offset, words):
         self.step("recur", queue, jid, "K", "{}", "interval", interval, offset, *words)
 
+    @precondition(some_recur)
     @rule(jid=st.sampled_from(RECURRING), words=updates)
     def update_recurring(self, jid, words):
         self.step("recur.update", jid, *words)
 
+    @precondition(some_recur)
     @rule(
-        command=st.sampled_from(("recur.tag", "recur.untag", "recur.get")),
+        command=st.sampled_from(("recur.tag", "recur.untag", "unrecur")),
         jid=st.sampled_from(RECURRING),
         tags=tags,
     )
-    def look_at_or_tag_recurring(self, command, jid, tags):
-        self.step(command, jid, *(() if command == "recur.get" else tags))
+    def tag_or_end_recurring(self, command, jid, tags):
+        self.step(command, jid, *(() if command == "unrecur" else tags))
+        self.step("recur.get", jid)
 
-    @rule(jid=st.sampled_from(RECURRING))
-    def unrecur(self, jid):
-        self.step("unrecur", jid)
+    # Queues, workers and options.
 
-    # Queues and options.
-
-    @rule(command=st.sampled_from(("pause", "unpause", "unpause", "queue.forget")), queue=queue)
-    def pause_or_forget(self, command, queue):
+    @rule(
+        command=st.sampled_from(("pause", "unpause", "unpause", "queue.forget")),
+        queue=queue,
+        worker=worker,
+    )
+    def pause_or_forget(self, command, queue, worker):
         self.step(command, queue)
+        if command == "queue.forget":
+            self.step("worker.deregister", worker)
+            self.step("workers", worker)
 
     @rule(
         setting=st.sampled_from(
@@ -453,14 +511,11 @@ class QueueMachine(RuleBasedStateMachine):
     def set_option(self, setting):
         self.step("config.set", *setting)
 
-    @rule(name=st.sampled_from(sorted(CONFIG)))
-    def unset_option(self, name):
-        self.step("config.unset", name)
-
     @precondition(lambda self: bool(self.model.config))
-    @rule()
-    def unset_all_options(self):
-        for name in sorted(self.model.config):
+    @rule(all_of_them=st.booleans())
+    def unset_options(self, all_of_them):
+        names = sorted(self.model.config)
+        for name in names if all_of_them else names[:1]:
             self.step("config.unset", name)
 
 

@@ -1057,14 +1057,15 @@ class Model:
             if name in self.workers and self.is_stale(name, now):
                 held = {}
             jids = by_score(held)[::-1]
+            # As with `jobs`: a lock that ends in this very moment is told of as both.
             return {
-                "jobs": [jid for jid in jids if held[jid] > now],
+                "jobs": [jid for jid in jids if held[jid] >= now],
                 "stalled": [jid for jid in jids if held[jid] <= now],
             }
         return [
             {
                 "name": name,
-                "jobs": sum(end > now for end in self.held[name].values()),
+                "jobs": sum(end >= now for end in self.held[name].values()),
                 "stalled": sum(end <= now for end in self.held[name].values()),
             }
             for name in by_score(self.workers)[::-1]
