@@ -10,9 +10,10 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import REFUSAL, Lua
 from redis import Redis
 from redis.exceptions import ResponseError
+
+from tests.lua.conftest import REFUSAL, Lua
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "commands.md"
 

@@ -6,11 +6,11 @@ import itertools
 import json
 
 import pytest
-from conftest import REFUSAL, Lua
 from redis import Redis
 from redis.exceptions import ResponseError
 
 from qless_core.embedded import EmbeddedServer
+from tests.lua.conftest import REFUSAL, Lua
 
 #: None takes the field away. What is written here in Latin-1 is no UTF-8.
 ALWAYS = (None, "", "abc", "\xff\xfe")
