@@ -46,6 +46,7 @@ Commands['timeout'] = function(now, arg)
     History.push(jid, known[4], History.item(now, 'timed-out'))
     call('zrem', Key.locks(queue), jid)
     call('zadd', Key.work(queue), '+inf', jid)
+    Queue.tell(queue)
     if worker ~= '' then
       call('zrem', Key.worker_jobs(worker), jid)
     end

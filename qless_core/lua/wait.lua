@@ -25,12 +25,13 @@ local LATER = { Key.scheduled, Key.locks, Key.recur, Key.cron }
 -- is_stocked(queue) -> whether there is anything in it, for now or for later.
 local function is_stocked(queue)
   return call('exists', Key.work(queue), Key.scheduled(queue), Key.locks(queue), Key.recur(queue),
-    Key.cron(queue)) > 0
+    Key.cron(queue), Key.throttled(queue)) > 0
 end
 
--- is_ready(now, queue) -> whether a pop may find something in a queue that is stocked.
+-- is_ready(now, queue) -> whether a pop may find something in a queue that is stocked. What a throttle
+-- keeps back it finds where there is room of which nobody told.
 local function is_ready(now, queue)
-  if call('exists', Key.work(queue)) == 1 then
+  if call('exists', Key.work(queue), Key.throttled(queue)) > 0 then
     return true
   end
   for _, set in ipairs(LATER) do
