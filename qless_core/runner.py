@@ -107,6 +107,8 @@ class Runner:
             try:
                 return self._try(*args)
             except RedisUnavailable as error:
+                if not error.passes:
+                    raise
                 if unknown is None and isinstance(error, OutcomeUnknown):
                     unknown = error
                 wait = backoff.next()
@@ -128,13 +130,11 @@ class Runner:
         if self.as_function:
             try:
                 return self._as_function(reads, command, *args)
-            except (exceptions.OutOfMemoryError, exceptions.ReadOnlyError):
-                # Said before anything ran, as a function might write: the script may do more there.
-                pass
             except exceptions.ResponseError as error:
-                if not _has_no_functions(error):
+                if _has_no_functions(error):
+                    self.as_function = False
+                elif not _is_for_functions(error):
                     raise
-                self.as_function = False
         return self._as_script(reads, command, *args)
 
     @property
@@ -246,6 +246,16 @@ class Runner:
         if place := self.script.place(text):
             return ScriptFault(place, self.script.locate(text))
         return QlessError(text)
+
+
+def _is_for_functions(error: exceptions.ResponseError) -> bool:
+    """Say whether it was said before anything ran, as a function might write.
+
+    A script is stopped only where it does write, so that it may do more there.
+    """
+    if isinstance(error, exceptions.OutOfMemoryError | exceptions.ReadOnlyError):
+        return True
+    return str(error).startswith(("NOREPLICAS ", "MISCONF "))
 
 
 def _has_no_functions(error: exceptions.ResponseError) -> bool:

@@ -68,7 +68,7 @@ _DENIED: Final = re.compile(
 )
 #: What a node of a cluster says to keys that are not tagged.
 _ELSEWHERE: Final = re.compile(
-    r"non local key in a cluster node|do not hash to the same slot|CROSSSLOT", re.IGNORECASE
+    r"non local key in a cluster node|do not hash to the same slot", re.IGNORECASE
 )
 
 
@@ -111,7 +111,7 @@ def _code_of(error: Exception) -> str:
 
 
 def _is_elsewhere(error: Exception) -> bool:
-    if isinstance(error, ClusterWithoutTag):
+    if isinstance(error, ClusterWithoutTag | exceptions.ClusterCrossSlotError):
         return True
     return isinstance(error, exceptions.ResponseError) and bool(_ELSEWHERE.search(str(error)))
 

@@ -15,20 +15,19 @@ from qless_core.errors import NotPermitted, RedisUnavailable
 from qless_web import create_app
 from tests.connections.conftest import PASSWORD
 from tests.support.certificates import certificates
-from tests.support.nodes import Node, free_ports
+from tests.support.nodes import Node, free_ports, quoted
 from tests.support.servers import servers
 
 
 @pytest.fixture
 def locked(tmp_path):
     """Run a server on a socket and a port that asks for an odd password."""
-    quoted = PASSWORD.replace("\\", "\\\\").replace('"', '\\"')
     node = Node(
         tmp_path / "node",
         {
-            "requirepass": f'"{quoted}"',
+            "requirepass": quoted(PASSWORD),
             "unixsocket": tmp_path / "s",
-            "user": f'"me" on ">{quoted}" ~* &* +@all',
+            "user": f"me on {quoted('>' + PASSWORD)} ~* &* +@all",
         },
         connection={"password": PASSWORD},
     )

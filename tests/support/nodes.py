@@ -41,6 +41,12 @@ def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
         return [each.getsockname()[1] for each in sockets]
 
 
+def quoted(text: str) -> str:
+    """Write a text as the configuration of a server takes it, whatever is in it."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 class Node:
     """A server in a folder of its own, which can be killed and started again.
 
@@ -73,8 +79,8 @@ class Node:
     def url(self) -> str:
         return f"redis://127.0.0.1:{self.port}/0"
 
-    def start(self) -> Self:
-        """Start it, and wait until it answers."""
+    def start(self, *, wait: bool = True) -> Self:
+        """Start it, and wait until it answers: until it has loaded its data, unless not `wait`."""
         command = [self.binary, str(self.folder / "server.conf"), *self.flags]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -84,15 +90,21 @@ class Node:
                 stderr=log,
                 start_new_session=True,
             )
-        self._pid = eventually(self._ready)
+        self._pid = eventually(self._answers)
+        if wait:
+            eventually(self._is_loaded)
         return self
 
-    def _ready(self) -> int:
+    def _answers(self) -> int:
         try:
             with self.redis() as redis:
                 return int(redis.info("server")["process_id"])
         except RedisError:
             return 0
+
+    def _is_loaded(self) -> bool:
+        with self.redis() as redis:
+            return not redis.info("persistence").get("loading")
 
     def redis(self, **settings: Any) -> Redis:
         """Make a plain client of it; every command on a connection that was just made."""
@@ -277,7 +289,7 @@ def watched(folder: Path, options: Options | None = None, password: str = "") ->
     """Run a primary with two replicas, and three Sentinels."""
     given: Options = {"repl-diskless-sync-delay": 0, **(options or {})}
     if password:
-        given = {**given, "requirepass": password, "masterauth": password}
+        given = {**given, "requirepass": quoted(password), "masterauth": quoted(password)}
     connection = {"password": password} if password else {}
     with ExitStack() as stack:
         nodes: list[Node] = []
@@ -306,7 +318,7 @@ def _watch(sentinel: Node, primary: Node, password: str) -> None:
         "sentinel failover-timeout main 4000",
     ]
     if password:
-        lines.append(f"sentinel auth-pass main {password}")
+        lines.append(f"sentinel auth-pass main {quoted(password)}")
     # A Sentinel keeps no data, so it takes no `save`.
     place = sentinel.folder / "server.conf"
     kept = [line for line in place.read_text().splitlines() if not line.startswith("save")]
