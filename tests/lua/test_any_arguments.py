@@ -22,6 +22,7 @@ ODD_MOMENT = ("1e11", "-1", "-0", "1e300", "nan", "inf", "")
 MOMENT = (*("0", "1", "100", "100.5", "200", "5000", "1e9", "auto") * 4, *ODD_MOMENT)
 LIST = (*('["a"]', '["b","c"]', "[]") * 3, '["a-history"]', "{}", '[""]', "[1]", '["x","x"," "]')
 DATA = (*("{}", "[]", '{"a":[]}') * 5, "1", '"x"', "[1,", '"\\ud800"', "[" * 1001)
+RUNS = (*("[200,300]", "[100,5000,6000]") * 5, "[]", "{}", "[1,1]", "[0.5]", "[-1]", "[1e12]")
 STATES = ("", "failed", "waiting,running", "complete,stalled", "depends,scheduled")
 LISTS = ("waiting", "due", "scheduled", "running", "stalled", "depends", "recurring", "complete")
 CONFIG = (
@@ -48,6 +49,11 @@ OPTIONS = (
     ("interval", NUMBER),
     ("queue", QUEUE),
     ("data", DATA),
+    ("at", NUMBER),
+    ("strict", NUMBER),
+    ("cron", TEXT),
+    ("timezone", TEXT),
+    ("runs", RUNS),
     ("colour", TEXT),
 )
 RECUR = (QUEUE, JID, TEXT, DATA, ("interval",), NUMBER, NUMBER)
@@ -56,6 +62,7 @@ RECUR = (QUEUE, JID, TEXT, DATA, ("interval",), NUMBER, NUMBER)
 SHAPES = {
     "put": (WORKER, QUEUE, JID, TEXT, DATA, NUMBER),
     "requeue": (WORKER, QUEUE, JID, TEXT, DATA, NUMBER),
+    "put.new": (WORKER, QUEUE, JID, TEXT, DATA, NUMBER),
     "get": (JID,),
     "multiget": (JID, JID),
     "pop": (QUEUE, WORKER, NUMBER),
@@ -68,7 +75,7 @@ SHAPES = {
     "unfail": (QUEUE, GROUP, NUMBER),
     "cancel": (JID, JID, JID),
     "jobs": (("complete", "running", "stalled", "scheduled", "depends"), QUEUE, NUMBER, NUMBER),
-    "depends": (JID, ("on", "off"), JID, JID),
+    "depends": (JID, ("on", "strict", "off"), JID, JID),
     "timeout": (JID,),
     "priority": (JID, NUMBER),
     "tag": (("add", "remove", "get", "top"), JID, TEXT, NUMBER),
@@ -90,7 +97,11 @@ SHAPES = {
     "recur.update": (JID,),
     "recur.tag": (JID, TEXT, TEXT),
     "recur.untag": (JID, TEXT),
+    "recur.next": (JID,),
     "unrecur": (JID,),
+    "cron": (QUEUE, JID, TEXT, DATA, TEXT, TEXT, RUNS),
+    "cron.due": (NUMBER,),
+    "cron.refill": (JID, TEXT, TEXT, ("300", "6000", *NUMBER), RUNS),
     "bulk.move": (GROUP, QUEUE, JID, STATES, JID, STATES),
     "bulk.cancel": (GROUP, JID, STATES, JID, STATES),
     "bulk.put": (WORKER, QUEUE, NUMBER, *(JID, TEXT, DATA, NUMBER, NUMBER) * 2),
@@ -122,7 +133,7 @@ def calls(draw):
     """Draw a command, a moment and arguments, mostly as many as it takes."""
     command = draw(st.sampled_from([*sorted(SHAPES), *OFTEN * 5]))
     arguments = [draw(drawn_from(pool)) for pool in SHAPES[command]]
-    if command in {"put", "requeue", "complete", "recur", "recur.update"}:
+    if command in {"put", "put.new", "requeue", "complete", "recur", "recur.update", "cron"}:
         for name, pool in draw(st.lists(st.sampled_from(OPTIONS), max_size=3)):
             arguments += [name, draw(drawn_from(pool))]
     arguments = arguments[: draw(st.sampled_from([0, 1, 2, 3] + [99] * 40))]
