@@ -83,7 +83,16 @@ JIDS = {
 CALLED = {"p": "priority", "seconds": "interval"}
 
 #: Command -> its options and their kinds.
-PUT = {"priority": "number", "retries": "whole", "tags": "strings", "depends": "strings"}
+PUT = {
+    "priority": "number",
+    "retries": "whole",
+    "tags": "strings",
+    "depends": "strings",
+    "throttles": "strings",
+    "heartbeat": "positive",
+    "at": "number",
+    "strict": "count",
+}
 RECUR = {"priority": "number", "retries": "whole", "tags": "strings", "backlog": "count"}
 OPTIONS = {
     "put": PUT,
@@ -103,7 +112,7 @@ OPTIONS = {
 #: written out, in `malformed.py`.
 WRITTEN_OUT = (
     *("bulk.put", "bulk.complete", "bulk.move", "bulk.cancel", "complete.pop", "cron", "archive"),
-    *("audit", "throttle", "queue.throttle", "jobs.walk", "recur.next"),
+    *("audit", "throttle", "queue.throttle", "jobs.walk", "recur.next", "once", "wait"),
 )
 
 
@@ -117,7 +126,12 @@ def forms():
             yield tuple(words)
 
 
-FORMS = sorted(set(forms()))
+def is_known(form):
+    names = [word.rstrip("?…") for word in form[1:]]
+    return all(name in LITERALS or name in KINDS for name in names)
+
+
+FORMS = sorted(filter(is_known, set(forms())))
 
 
 def kind_of(command, word):
@@ -178,6 +192,12 @@ def of_options(form):
 CASES = [
     (form[0], *case) for form in FORMS for made in (of_form, of_options) for case in made(form)
 ]
+
+
+def test_every_argument_has_a_kind():
+    strange = sorted({" ".join(form) for form in forms() if not is_known(form)})
+
+    assert strange == [], "give their arguments a kind, or write their bad calls out"
 
 
 @pytest.fixture
