@@ -11,7 +11,7 @@ local function warn(now, queue, job, grace)
   Stats.count(queue, now, 'retries')
   Events.if_tracked('stalled', jid)
   Events.lock_lost(jid, job.worker)
-  if Config.number('host-max-failures', 0) > 0 then
+  if Config.text('host-max-failures') then
     Limits.failed(now, jid, job.worker)
   end
 end

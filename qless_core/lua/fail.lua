@@ -26,7 +26,7 @@ Commands['fail'] = function(now, arg)
   if known[5] then
     Throttle.release(now, jid, known[5], queue, 'running')
   end
-  if Config.number('host-max-failures', 0) > 0 then
+  if Config.text('host-max-failures') then
     Limits.failed(now, jid, worker)
   end
   Events.failed(jid, group, stored, worker)

@@ -233,11 +233,9 @@ end
 -- Takes up to `room` jobs out of what waits, and of what goes there before.
 local function take_next(pop, room)
   local now, queue = pop.now, pop.queue
-  local throttled, awaited = Key.throttled(queue), Key.awaited(queue)
-  local throttle = Key.throttle(Key.queue_throttle(queue))
-  if call('exists', Key.recur(queue), Key.cron(queue), Key.scheduled(queue), throttled, awaited,
-    throttle) > 0 then
-    if call('exists', throttled, awaited, throttle) > 0 then
+  local throttled, throttle = Key.throttled(queue), Key.throttle(Key.queue_throttle(queue))
+  if call('exists', Key.recur(queue), Key.cron(queue), Key.scheduled(queue), throttled, throttle) > 0 then
+    if call('exists', throttled, throttle) > 0 then
       Throttle.recheck(now, queue, room, true)
       pop.gate = Throttle.gate(queue)
     end

@@ -30,7 +30,7 @@ Commands['retry'] = function(now, arg)
   end
   if group and message then
     Config.prefetch('max-job-history', 'max-failure-message', 'host-max-failures')
-    if Config.number('host-max-failures', 0) > 0 then
+    if Config.text('host-max-failures') then
       Limits.failed(now, jid, worker)
     end
   end

@@ -145,6 +145,15 @@ local function pend(now, id, queue, job)
   return true
 end
 
+-- Takes a job out of those that are kept back in a queue.
+local function take_out(queue, jid)
+  local key = Key.throttled(queue)
+  call('zrem', key, jid)
+  if call('exists', key) == 0 then
+    call('del', Key.awaited(queue))
+  end
+end
+
 -- bring(now, jid, score) -> whether a job that was kept back goes to work. In line it is where it was.
 local function bring(now, jid, score)
   local known = try('hmget', Key.job(jid), 'jid', 'state', 'queue', 'priority')
@@ -163,7 +172,7 @@ local function bring(now, jid, score)
     Queue.to_work(queue, jid, priority, when)
   end
   call('hset', Key.job(jid), 'state', 'waiting')
-  call('zrem', Key.throttled(queue), jid)
+  take_out(queue, jid)
   return true
 end
 
@@ -207,7 +216,7 @@ function Throttle.release(now, jid, stored, queue, state)
     end
   end
   if state == 'throttled' and queue and queue ~= '' then
-    call('zrem', Key.throttled(queue), jid)
+    take_out(queue, jid)
   end
 end
 
@@ -309,10 +318,8 @@ local function adopt(now, queue)
         call('zadd', Key.awaited(queue), now, id)
       end
     end
-    if not waits then
-      if not bring(now, jid, -math.huge) then
-        call('zrem', Key.throttled(queue), jid)
-      end
+    if not waits and not bring(now, jid, -math.huge) then
+      take_out(queue, jid)
     end
   end
 end
@@ -327,7 +334,7 @@ function Throttle.recheck(now, queue, room, silent)
   if silent then
     for _, jid in ipairs(call('zrangebyscore', throttled, '-inf', '-inf', 'limit', 0, MOST)) do
       if not bring(now, jid, -math.huge) then
-        call('zrem', throttled, jid)
+        take_out(queue, jid)
       end
     end
   end

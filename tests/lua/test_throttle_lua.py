@@ -423,7 +423,7 @@ def test_without_a_limit_all_go_to_work(line, command, redis):
     assert line.popped(12, 4) == ["b", "c", "d"]
     assert locks(line) == ["a", "b", "c", "d"]
     assert line.popped(13, 4) == []
-    assert not redis.exists("ql:q:q-awaited")
+    assert not redis.exists("ql:q:q-awaited", "ql:q:q-throttled")
 
 
 def test_a_lower_maximum_stops_nobody_who_runs(lua):
