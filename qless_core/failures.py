@@ -49,7 +49,13 @@ class Failures:
             How many were moved.
 
         """
-        return self._client.commands.unfail(queue, group, count)
+        moved = 0
+        while moved < count:
+            more = self._client.commands.unfail(queue, group, count - moved)
+            if not more:
+                break
+            moved += more
+        return moved
 
     def retry(self, group: str, queue: str = "", *, seen: Seen | None = None) -> Iterator[Report]:
         """Put all jobs of a group back to work, oldest first, with their retries renewed.

@@ -29,7 +29,7 @@ local function remove(now, jid, groups)
   if worker and worker ~= '' then
     call('zrem', Key.worker_jobs(worker), jid)
   end
-  if queue and queue ~= '' then
+  if queue and queue ~= '' and state ~= 'failed' then
     Queue.leave(queue, jid)
   end
   if known[6] then
@@ -42,7 +42,7 @@ local function remove(now, jid, groups)
       table.insert(groups[failure.group], jid)
     end
     if type(failure.when) == 'number' and queue then
-      Stats.uncount_failed(queue, failure.when, 1)
+      Stats.uncount_failed(queue, failure.when)
     end
   end
   Dependencies.forget(jid)

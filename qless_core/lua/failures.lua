@@ -134,7 +134,7 @@ function Failures.forget(jid, failure, queue, listed)
     Failures.remove(known.group, { jid })
   end
   if type(known.when) == 'number' and queue and queue ~= '' then
-    Stats.uncount_failed(queue, known.when, 1)
+    Stats.uncount_failed(queue, known.when)
   end
 end
 
@@ -158,7 +158,7 @@ Commands['failed'] = function(_, arg)
 end
 
 -- The most that one unfail moves, so that it holds the server for milliseconds only.
-local UNFAIL_CHUNK = 2000
+local UNFAIL_CHUNK = 500
 
 -- The most entries that one unfail drops because their jobs are gone, on its way to others.
 local MOST_GONE = 20000

@@ -166,12 +166,17 @@ end
 -- a side key is another job: it stays.
 function Job.destroy(jid, tags)
   Tags.unindex(jid, Tags.stored(tags))
-  call('del', Key.job(jid))
-  for _, key in ipairs({ Key.history(jid), Key.dependencies(jid), Key.dependents(jid) }) do
+  local keys = { Key.job(jid) }
+  local sides = { Key.history(jid) }
+  if call('exists', Key.dependencies(jid), Key.dependents(jid)) > 0 then
+    sides[2], sides[3] = Key.dependencies(jid), Key.dependents(jid)
+  end
+  for _, key in ipairs(sides) do
     if call('type', key).ok ~= 'hash' then
-      call('del', key)
+      keys[#keys + 1] = key
     end
   end
+  call('del', unpack(keys))
 end
 
 -- get jid -> JSON job, or nil. Reads only.

@@ -41,11 +41,15 @@ end
 -- be believed by the next.
 local function forget()
   Config.forget()
+  Call.uncounted = nil
 end
 
 Answer = function(keys, argv)
   forget()
   local ok, reply = pcall(run, keys, argv)
+  if Call.uncounted then
+    pcall(Stats.settle)
+  end
   if ok then
     return reply
   end

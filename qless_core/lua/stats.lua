@@ -65,13 +65,22 @@ function Stats.count(queue, when, name)
   end
 end
 
--- Stats.uncount_failed(queue, when, number): failed jobs that are failed no more leave the day and
--- the queue they were counted in. What was never counted cannot be taken off: never below zero.
-function Stats.uncount_failed(queue, when, number)
+-- Stats.uncount_failed(queue, when): a failed job that is failed no more leaves the day and the queue it
+-- was counted in, when the call ends: of many jobs, most were counted in the same place.
+function Stats.uncount_failed(queue, when)
   local key = Key.stats('stats', Stats.bin(when), queue)
-  local counted = Check.finite(call('hget', key, 'failed'))
-  if counted and counted > 0 then
-    call('hset', key, 'failed', math.max(floor(counted) - number, 0))
+  Call.uncounted = Call.uncounted or {}
+  Call.uncounted[key] = (Call.uncounted[key] or 0) + 1
+end
+
+-- Stats.settle(): what the call has uncounted. What was never counted cannot be taken off: never below
+-- zero.
+function Stats.settle()
+  for key, number in pairs(Call.uncounted) do
+    local counted = Check.finite(call('hget', key, 'failed'))
+    if counted and counted > 0 then
+      call('hset', key, 'failed', math.max(floor(counted) - number, 0))
+    end
   end
 end
 
