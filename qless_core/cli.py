@@ -340,9 +340,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--redis-url",
         default=os.environ.get("REDIS_URL") or DEFAULT_URL,
-        help="where Redis is: redis://, rediss:// or unix:// (else REDIS_URL, else %(default)s)"
+        help="where Redis is: redis://, rediss://, unix://, redis+sentinel:// or redis+cluster:// "
+        "(else REDIS_URL, else %(default)s)"
         if not os.environ.get("REDIS_URL")
-        else "where Redis is: redis://, rediss:// or unix:// (now as REDIS_URL says)",
+        else "where Redis is: redis://, rediss://, unix://, redis+sentinel:// or redis+cluster:// "
+        "(now as REDIS_URL says)",
     )
     parser.add_argument("--namespace", default="ql:", help="what keys begin with (%(default)s)")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

@@ -213,7 +213,7 @@ class Settings:
     redis_url: str = _setting(
         "redis://localhost:6379/0",
         _redis_url,
-        "where the jobs are: redis://, rediss:// or unix://",
+        "where the jobs are: redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://",
         env=("REDIS_URL",),
         secret=True,
     )
@@ -274,6 +274,10 @@ class Settings:
         for setting in SETTINGS:
             given = getattr(self, setting.name)
             object.__setattr__(self, setting.name, _checked(setting, given, setting.name))
+        try:
+            pool_of(self.redis_url, self.namespace)  # a cluster needs another namespace
+        except BadArgument as error:
+            raise SettingError(str(error)) from None
 
     def __repr__(self) -> str:
         shown = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from qless_core.backoff import Backoff
-from qless_core.errors import QlessError
+from qless_core.errors import ClusterNeedsTag, QlessError
 from qless_core.worker.base import Worker
 from qless_core.worker.signals import ending
 
@@ -39,6 +39,8 @@ class SerialWorker(Worker):
         """Work one job, or wait: for the next one, or for Redis."""
         try:
             job = self.step()
+        except ClusterNeedsTag:
+            raise  # will be so for ever
         except QlessError as trouble:
             wait = backoff.next()
             log.warning("no job can be taken, again in %.1f s: %s", wait, trouble)

@@ -9,8 +9,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from qless_core.client import Client
 from qless_core.clock import Clock
 from qless_core.embedded import EmbeddedServer, EmbeddedServerError
+from qless_core.errors import ClusterNeedsTag, QlessError
 from qless_web.demo.shop import ShopError, open_shop
 from qless_web.process.errors import StartError
 
@@ -24,6 +26,8 @@ log = logging.getLogger("qless.web")
 
 #: Seconds until a server that did not start in the place of another is tried again.
 _AGAIN_S = 5.0
+#: Seconds that Redis has to say, before the start, whether it is a cluster.
+_ANSWERS_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +63,11 @@ def backing(settings: Settings) -> Iterator[Backing]:
     """Give the Redis to show; start it when it is our own.
 
     Raises:
-        StartError: our own Redis does not start.
+        StartError: our own Redis does not start, or the other is a cluster that cannot be shown.
 
     """
     if not settings.demo and settings.embedded is None:
+        _refuse_cluster(settings)
         yield Backing(settings)
         return
     with ExitStack() as stack:
@@ -82,6 +87,19 @@ def backing(settings: Settings) -> Iterator[Backing]:
             )
             _follow(server, str(settings.embedded))
         yield Backing(ours, note, shop)
+
+
+def _refuse_cluster(settings: Settings) -> None:
+    """Ask Redis before the start, if it is there, whether it is a cluster that cannot be shown."""
+    with Client(settings.redis_url, namespace=settings.namespace) as client:
+        patience = {"socket_timeout": _ANSWERS_S, "socket_connect_timeout": _ANSWERS_S}
+        client.redis.connection_pool.connection_kwargs |= patience
+        try:
+            client.now()
+        except ClusterNeedsTag as error:
+            raise StartError(str(error)) from error
+        except QlessError:
+            return  # the pages say what it is
 
 
 def _follow(server: EmbeddedServer, folder: str) -> None:

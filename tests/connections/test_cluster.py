@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from redis.cluster import ClusterNode, RedisCluster
 from redis.exceptions import RedisError
@@ -13,6 +18,8 @@ from tests.connections.test_one_server import in_a_fork
 from tests.connections.test_sentinel import put
 from tests.support.nodes import cluster, free_ports
 from tests.support.polling import eventually
+
+ROOT = Path(__file__).parents[2]
 
 
 def at(port, options="?namespace={ql}:"):
@@ -207,3 +214,21 @@ def test_a_slot_that_moves_at_once_is_hardly_noticed(nodes):
 
         assert queue.pop().jid == "j"
         assert target.redis().exists("{ql}:j:j")
+
+
+@pytest.mark.parametrize("program", ["qless_web", "qless_core"])
+def test_b72_a_program_that_is_started_without_a_tag_says_so_and_ends(nodes, tmp_path, program):
+    command = {"qless_web": ["-F", "--port", "0"], "qless_core": ["work", "-q", "q"]}[program]
+    for url in (nodes.url.partition("?")[0], nodes.nodes[1].url):
+        ended = subprocess.run(
+            [sys.executable, "-m", program, "--redis-url", url, *command],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        )
+
+        assert ended.returncode in (1, 2)  # a namespace that will not do is a mistake of usage
+        assert "this Redis is a cluster, and the namespace 'ql:' has no hash tag" in ended.stderr
+        assert "Traceback" not in ended.stderr
