@@ -19,19 +19,8 @@ REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "commands.md"
 
 #: Words of a call that stand for themselves, where they do.
 LITERALS = {
-    *(
-        "complete",
-        "track",
-        "untrack",
-        "add",
-        "remove",
-        "get",
-        "top",
-        "on",
-        "off",
-        "all",
-        "interval",
-    ),
+    *("complete", "track", "untrack", "add", "remove", "get", "top", "interval"),
+    *("on", "strict", "off", "all"),
 }
 
 #: Values of every kind of badness; what is written here in Latin-1 is no UTF-8.
