@@ -41,7 +41,8 @@ end
 
 -- Limits.start(now, jid, fields) -> nil when a job may start now, and counts; else the moment for which it
 -- has a start of its own, so that each job waits once, in the order in which they came. It is to be
--- scheduled for then. One that comes late for its start is looked at like a new one. The list of starts holds the last `count`, those to come among them.
+-- scheduled for then. One that comes late for its start is looked at like a new one. The list of starts
+-- holds the last `count`, those to come among them.
 function Limits.start(now, jid, fields)
   local count, seconds = rate_of(fields[Job.KLASS])
   if not count then

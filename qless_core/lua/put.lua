@@ -188,8 +188,8 @@ end
 --   [priority p, tags json, retries n, depends json, throttles json, heartbeat n]...
 -- -> jid. `data` is stored as it is. `heartbeat` (ours) is for how many seconds it is locked, 0: as its
 -- queue says. A job that exists keeps its priority, tags, retries, throttles and heartbeat where none is
--- given, and its dependencies unless a list replaces them; it leaves wherever it was, and an owner other than `me` is
--- told. Dependencies that do not exist or are complete are skipped.
+-- given, and its dependencies unless a list replaces them; it leaves wherever it was, and an owner
+-- other than `me` is told. Dependencies that do not exist or are complete are skipped.
 -- Options of ours, too: `at`, the moment before which it does not run, in the place of `delay`; `strict` 1
 -- refuses dependencies that do not exist.
 -- Refuses: BAD_ARGUMENT, also for a dependency on itself or in a ring; NO_DEPENDENCY.

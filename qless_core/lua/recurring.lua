@@ -148,6 +148,7 @@ local function change_interval(jid, changes, queue)
       old = changes.interval -- no interval at all: nothing to move by
     end
     call('zadd', Key.recur(queue), tonumber(next_run) + changes.interval - old, jid)
+    Queue.tell(queue)
   end
 end
 
@@ -162,7 +163,8 @@ local function change_cron(now, jid, changes)
   end
 end
 
--- recur.update jid [key value]... -> 1. Keys: priority retries data klass queue backlog throttles; interval, or, of
+-- recur.update jid [key value]... -> 1. Keys: priority retries data klass queue backlog throttles;
+-- interval, or, of
 -- a cron job, cron timezone and the runs that these have: one of both and `runs` go together.
 -- A new interval moves the next run by the difference; another expression or time zone replaces the
 -- runs to come.
@@ -199,6 +201,7 @@ Commands['recur.update'] = function(now, arg)
     if changes.queue ~= queue then
       call('zadd', set(changes.queue), call('zscore', set(queue), jid) or now, jid)
       call('zrem', set(queue), jid)
+      Queue.tell(changes.queue)
     end
     Queue.remember(changes.queue, now)
   end
