@@ -164,9 +164,8 @@ local function change_cron(now, jid, changes)
 end
 
 -- recur.update jid [key value]... -> 1. Keys: priority retries data klass queue backlog throttles;
--- interval, or, of
--- a cron job, cron timezone and the runs that these have: one of both and `runs` go together.
--- A new interval moves the next run by the difference; another expression or time zone replaces the
+-- interval, or, of a cron job, cron timezone and the runs that these have: one of both and `runs` go
+-- together. A new interval moves the next run by the difference; another expression or time zone replaces the
 -- runs to come.
 -- Refuses: RECURRING_NOT_FOUND; BAD_ARGUMENT, and then nothing is changed.
 Commands['recur.update'] = function(now, arg)
