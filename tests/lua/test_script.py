@@ -479,6 +479,9 @@ READING = [
     ("config.get",),
     ("config.get", "heartbeat"),
     ("recur.get", "r"),
+    ("recur.get", "c"),
+    ("recur.next", "c"),
+    ("cron.due",),
     ("throttle.get", "t"),
     ("throttle.locks", "t"),
     ("throttle.pending", "t"),
@@ -505,6 +508,7 @@ def reader(server, redis, lua):
     lua.put(3, "m", "tags", '["x"]')
     lua("track", 3, "track", "j")
     lua("recur", 3, "q", "r", "K", "{}", "interval", 10, 0)
+    lua("cron", 3, "q", "c", "K", "{}", "* * * * *", "UTC", "[4,60]")
     redis.hset("ql:j:m", "history", '[{"q":"q","put":1}]')
     rights = ["+@read", "+@connection", "+evalsha", "+evalsha_ro", "+time"]
     redis.execute_command("ACL", "SETUSER", "reader", "on", "nopass", "~ql:*", "&ql:*", *rights)
