@@ -39,7 +39,7 @@ CONFIG = {
     "heartbeat": ("30", "0", "-5", "abc", ""),
     "q-heartbeat": ("100", "1e400", "x"),
     "grace-period": ("0", "-1", "5.5", "abc"),
-    "q-max-concurrency": ("1", "2.5", "0", "-1", "many"),
+    "q-max-concurrency": ("1", "1.5", "2.5", "0", "-1", "many"),
     "jobs-history": ("60", "0", "abc", "-1"),
     "jobs-history-count": ("1", "2", "0", "-3", ""),
     "max-job-history": ("1", "3", "0", "abc"),
@@ -73,6 +73,7 @@ count = st.integers(1, 3)
 pick = st.integers(0, 5)
 delay = st.sampled_from((0, 0, 0, 10, 61, 0.5, -5, "x"))
 priority = st.sampled_from((0, 1, 5, -3, 0.5))
+setting = st.sampled_from([(name, value) for name, values in CONFIG.items() for value in values])
 #: Who says to run a job: its worker for the most part.
 claim = st.sampled_from(("own",) * 8 + ("other worker", "other queue"))
 
@@ -315,11 +316,14 @@ class QueueMachine(RuleBasedStateMachine):
         ),
         tracked=st.lists(number, max_size=2),
         popped=st.lists(st.tuples(queue, worker), max_size=2),
+        options=st.lists(setting, max_size=3),
     )
-    def begin(self, jobs, tracked, popped):
+    def begin(self, jobs, tracked, popped, options):
+        for option in options:
+            self.step("config.set", *option)
         for jid, queue, priority, delay, words in jobs:
-            options = self.pairs(words)
-            self.step("put", "w", queue, jid, "K", "{}", delay, "priority", priority, *options)
+            first = ("put", "w", queue, jid, "K", "{}", delay, "priority", priority)
+            self.step(*first, *self.pairs(words))
         for number in tracked:
             self.step("track", "track", self.one(number))
         for queue, worker in popped:
@@ -363,6 +367,13 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(pick=pick, claim=claim, data=data)
     def complete(self, pick, claim, data):
         self.step("complete", *self.claimed(pick, claim), data)
+
+    @precondition(some_run)
+    @rule(data=data)
+    def complete_all(self, data):
+        for jid in self.in_state("running"):
+            job = self.model.jobs[jid]
+            self.step("complete", jid, job.worker, job.queue, data)
 
     @precondition(some_run)
     @rule(pick=pick, claim=claim, data=data, queue=queue, words=advance_options)
@@ -461,7 +472,8 @@ class QueueMachine(RuleBasedStateMachine):
     @precondition(some_jobs)
     @rule(number=number, data=st.sampled_from(((), (), ('{"by":"me"}',), ("[1]",))))
     def log(self, number, data):
-        self.step("log", self.one(number), "was here", *data)
+        for _ in range(3):
+            self.step("log", self.one(number), "was here", *data)
 
     # Recurring jobs.
 
@@ -503,11 +515,7 @@ class QueueMachine(RuleBasedStateMachine):
             self.step("worker.deregister", worker)
             self.step("workers", worker)
 
-    @rule(
-        setting=st.sampled_from(
-            [(name, value) for name, values in CONFIG.items() for value in values]
-        )
-    )
+    @rule(setting=setting)
     def set_option(self, setting):
         self.step("config.set", *setting)
 

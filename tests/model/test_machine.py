@@ -6,4 +6,4 @@ from machine import QueueMachine, run
 
 
 def test_the_script_does_what_the_model_does(redis, script):
-    run(QueueMachine, redis, script, examples=120)
+    run(QueueMachine, redis, script, examples=100)

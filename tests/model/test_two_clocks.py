@@ -69,4 +69,4 @@ class TwoClocksMachine(QueueMachine):
 
 
 def test_with_two_clocks_nothing_is_lost_or_taken(redis, script):
-    run(TwoClocksMachine, redis, script, examples=70)
+    run(TwoClocksMachine, redis, script, examples=60)
