@@ -50,8 +50,9 @@ def use():
         with client.events.subscribe() as events:
             jid = queue.put("Job", {"a": []})
             assert events.get(5).jid == jid
-        job = queue.pop()
+        job = queue.pop(timeout=5)
         job.complete()
+        assert queue.pop(timeout=0.05) is None
         assert client.jobs[jid].state == "complete"
         assert queue.counts.running == 0
         return client

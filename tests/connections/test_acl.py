@@ -59,7 +59,9 @@ def use_everything(client):
     queue.put("Job", {}, jid="c", delay=1000)
     queue.recur("Job", {}, jid="r", interval=60)
     client.config["heartbeat"] = 30
-    job = queue.pop()
+    assert queue.pop(10, timeout=0.05)[0].jid == "a"
+    assert queue.pop(timeout=0.05) is None
+    job = client.jobs["a"]
     job.heartbeat()
     job.fail("group", "message")
     assert client.failures.unfail("group", "q") == 1

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from redis.cluster import ClusterNode, RedisCluster
@@ -232,3 +233,20 @@ def test_b72_a_program_that_is_started_without_a_tag_says_so_and_ends(nodes, tmp
         assert ended.returncode in (1, 2)  # a namespace that will not do is a mistake of usage
         assert "this Redis is a cluster, and the namespace 'ql:' has no hash tag" in ended.stderr
         assert "Traceback" not in ended.stderr
+
+
+def test_b68_whoever_waits_for_a_job_gets_it_from_the_new_primary(tmp_path):
+    with cluster(tmp_path) as nodes, Client(nodes.url) as client:
+        queue = client.queues["q"]
+        queue.put("Job", {}, jid="first")
+        found = []
+        waiting = Thread(target=lambda: found.extend(queue.pop(timeout=30).jid for _ in range(2)))
+        waiting.start()
+        eventually(lambda: found == ["first"])
+        dead = nodes.primary()
+        nodes.replica_of(dead)
+        dead.kill()
+
+        assert eventually(lambda: put(queue, "second"))
+        waiting.join(20)
+        assert found == ["first", "second"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Thread
 from urllib.parse import quote
 
 import pytest
@@ -128,3 +129,18 @@ def test_a_primary_that_became_a_replica_is_left_for_the_new_one(tmp_path):
 
         assert eventually(lambda: put(queue, "after"))
         assert servers.primary().redis().exists("ql:j:before", "ql:j:after") == 2
+
+
+def test_b68_whoever_waits_for_a_job_gets_it_from_the_new_primary(tmp_path):
+    with watched(tmp_path) as servers, Client(servers.url) as client:
+        queue = client.queues["q"]
+        queue.put("Job", {}, jid="first")
+        found = []
+        waiting = Thread(target=lambda: found.extend(queue.pop(timeout=30).jid for _ in range(2)))
+        waiting.start()
+        eventually(lambda: found == ["first"])
+        servers.primary().kill()
+
+        assert eventually(lambda: put(queue, "second"))
+        waiting.join(20)
+        assert found == ["first", "second"]
