@@ -131,15 +131,8 @@ Commands['cron'] = function(now, arg)
 
   local was = Cron.known(jid)
   local fresh, since = Cron.fresh(now, was, expression, timezone, runs)
-  local count = was and was.count
-  if not was then
-    local other = call('hmget', Key.recurring(jid), 'queue', 'count')
-    if other[1] then
-      call('zrem', Key.recur(other[1]), jid)
-      call('del', Key.recurring(jid))
-      count = other[2]
-    end
-  end
+  local other = not was and call('hmget', Key.recurring(jid), 'queue', 'count') or {}
+  local count = was and was.count or other[2]
   call('hmset', Key.cron_job(jid), 'jid', jid, 'klass', klass, 'data', data, 'state', 'recur',
     'queue', queue, 'type', 'cron', 'cron', expression, 'timezone', timezone,
     'priority', options.priority, 'tags', Json.list(options.tags), 'retries', options.retries,
@@ -154,6 +147,9 @@ Commands['cron'] = function(now, arg)
   Cron.wait(jid, queue)
   if was and was.queue ~= queue then
     call('zrem', Key.cron(was.queue), jid)
+  elseif other[1] then
+    call('zrem', Key.recur(other[1]), jid)
+    call('del', Key.recurring(jid))
   end
   Queue.remember(queue, now)
   return jid

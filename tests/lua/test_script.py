@@ -559,6 +559,7 @@ def full(redis, lua):
     lua.put(9, "lost", queue="l")
     lua.pop(10, queue="l")
     lua("recur", 11, "q", "r", "K", "{}", "interval", 10, 0)
+    lua("cron", 11, "q", "c", "K", "{}", "* * * * *", "UTC", "[60,120]")
     redis.config_set("maxmemory", 1)
     yield lua
     redis.config_set("maxmemory", 0)
@@ -592,6 +593,12 @@ WRITES = [
     ("recur", "p", "r", "K", "{}", "interval", 10, 0),
     ("recur.update", "r", "queue", "p", "interval", 20),
     ("recur.tag", "r", "t"),
+    ("recur", "p", "c", "K", "{}", "interval", 10, 0),
+    ("cron", "p", "c", "K", "{}", "5 * * * *", "UTC", "[600]"),
+    ("cron", "p", "r", "K", "{}", "5 * * * *", "UTC", "[600]"),
+    ("cron.refill", "c", "* * * * *", "UTC", 120, "[600]"),
+    ("recur.update", "c", "queue", "p", "cron", "5 * * * *", "runs", "[600]"),
+    ("put.new", "w", "p", "failed", "K", "{}", 0),
     ("bulk.move", "", "p", "parent", "", "failed", ""),
     ("bulk.cancel", "", "later", "", "failed", ""),
 ]
@@ -611,5 +618,6 @@ def test_b71_a_full_server_refuses_a_call_before_it_has_changed_anything(full, c
 def test_b71_what_only_takes_away_goes_on(full):
     assert full("unpause", 500, "q") is None
     assert full("unrecur", 500, "r") == 1
+    assert full("unrecur", 500, "c") == 1
     assert full("queue.forget", 500, "q") is None
     assert full("config.unset", 500, "heartbeat") is None
