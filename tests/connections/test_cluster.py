@@ -151,7 +151,8 @@ def test_b68_after_a_failover_calls_and_subscriptions_come_back_by_themselves(tm
         assert sorted(job.jid for job in queue.pop(10)) == ["after", "before", "heard", "moved"]
 
 
-def test_a_call_that_a_node_sends_elsewhere_is_followed_there(nodes):
+@pytest.mark.parametrize("first", ["a call", "a page"])
+def test_what_a_node_sends_elsewhere_is_followed_there(nodes, first):
     """All connections of a pool notice, those that rest too."""
     with Client(nodes.url) as client:
         queue = client.queues["q"]
@@ -165,6 +166,9 @@ def test_a_call_that_a_node_sends_elsewhere_is_followed_there(nodes):
         eventually(lambda: nodes.primary() is heir)
         eventually(lambda: primary.redis().info("replication")["role"] == "slave")
 
+        if first == "a page":
+            with create_app(client).test_client() as web:
+                assert web.get("/queues").status_code == 200
         assert queue.put("Job", {}, jid="j") == "j"
         assert queue.counts.waiting == 1
         assert [client.redis.info("server")["tcp_port"] for _ in held] == [heir.port] * 3
