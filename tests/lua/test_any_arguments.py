@@ -24,7 +24,12 @@ LIST = (*('["a"]', '["b","c"]', "[]") * 3, '["a-history"]', "{}", '[""]', "[1]",
 DATA = (*("{}", "[]", '{"a":[]}') * 5, "1", '"x"', "[1,", '"\\ud800"', "[" * 1001)
 RUNS = (*("[200,300]", "[100,5000,6000]") * 5, "[]", "{}", "[1,1]", "[0.5]", "[-1]", "[1e12]")
 STATES = ("", "failed", "waiting,running", "complete,stalled", "depends,scheduled")
-LISTS = ("waiting", "due", "scheduled", "running", "stalled", "depends", "recurring", "complete")
+LISTS = (
+    *("waiting", "due", "scheduled", "running", "stalled", "depends", "throttled", "recurring"),
+    "complete",
+)
+THROTTLE = ("t", "u", "ql:q:q", "ql:q:other", "t-locks", "")
+THROTTLES = (*('["t"]', '["u","t"]', "[]") * 3, '["ql:q:q"]', '["t-locks"]', '[""]', "{}", "[1]")
 CONFIG = (
     "heartbeat",
     "grace-period",
@@ -35,7 +40,13 @@ CONFIG = (
     "max-failure-message",
     "stats-history",
     "max-worker-age",
+    "rate-limits",
+    "host-max-running",
+    "host-max-failures",
+    "host-failure-span",
+    "drop-backoff",
 )
+RATES = (*('{"K":[1,5]}', '{"1":[2,100]}') * 5, '{"K":[1e300,1e300]}', '{"K":[0.1,-1]}', "{}", "5")
 OPTIONS = (
     ("priority", NUMBER),
     ("retries", NUMBER),
@@ -51,6 +62,7 @@ OPTIONS = (
     ("data", DATA),
     ("at", NUMBER),
     ("strict", NUMBER),
+    ("throttles", THROTTLES),
     ("cron", TEXT),
     ("timezone", TEXT),
     ("runs", RUNS),
@@ -74,7 +86,7 @@ SHAPES = {
     "failed": (GROUP, NUMBER, NUMBER),
     "unfail": (QUEUE, GROUP, NUMBER),
     "cancel": (JID, JID, JID),
-    "jobs": (("complete", "running", "stalled", "scheduled", "depends"), QUEUE, NUMBER, NUMBER),
+    "jobs": (("complete", *LISTS[2:7]), QUEUE, NUMBER, NUMBER),
     "depends": (JID, ("on", "strict", "off"), JID, JID),
     "timeout": (JID,),
     "priority": (JID, NUMBER),
@@ -90,7 +102,7 @@ SHAPES = {
     "queue.forget": (QUEUE,),
     "stats": (QUEUE, NUMBER),
     "config.get": (CONFIG,),
-    "config.set": (CONFIG, NUMBER),
+    "config.set": (CONFIG, (*NUMBER, *RATES)),
     "config.unset": (CONFIG,),
     "recur": RECUR,
     "recur.get": (JID,),
@@ -110,6 +122,15 @@ SHAPES = {
     "jobs.walk": (LISTS, (*QUEUE, ""), NUMBER, NUMBER, JID),
     "archive.next": (TEXT, NUMBER, NUMBER),
     "archive.done": (TEXT, ("", "1 a"), ("1 a", "2 b", "x")),
+    "throttle.set": (THROTTLE, NUMBER, (*NUMBER, "-1")),
+    "throttle.get": (THROTTLE,),
+    "throttle.locks": (THROTTLE,),
+    "throttle.pending": (THROTTLE,),
+    "throttle.ttl": (THROTTLE,),
+    "throttle.release": (THROTTLE, JID, JID),
+    "throttle.delete": (THROTTLE,),
+    "queue.throttle.get": (QUEUE,),
+    "queue.throttle.set": (QUEUE, NUMBER),
     "bulk.closure": (JID, JID),
     "bulk.states": (GROUP, NUMBER, NUMBER),
 }
