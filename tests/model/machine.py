@@ -6,7 +6,6 @@ import json
 import math
 import re
 
-from driver import Driver
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -16,8 +15,10 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from invariants import broken
-from queue_model import DAY, Model, Refused
+
+from tests.model.driver import Driver
+from tests.model.invariants import broken
+from tests.model.queue_model import DAY, Model, Refused
 
 #: Names that lie near one another, or near the ends that keys have.
 JIDS = ("a", "b", "c", "d/e", "ü:1", "a-history", "b-dependents", "r-2")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from machine import QueueMachine, run
+from tests.model.machine import QueueMachine, run
 
 
 def test_the_script_does_what_the_model_does(redis, script):

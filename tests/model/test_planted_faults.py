@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 from hypothesis import Phase
-from machine import QueueMachine, run
 
 from qless_core.embedded import EmbeddedServer
+from tests.model.machine import QueueMachine, run
 
 #: What goes wrong -> a piece of the script, and what stands there instead.
 FAULTS = {

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize
-from machine import WORKERS, QueueMachine, run
+
+from tests.model.machine import WORKERS, QueueMachine, run
 
 #: Commands that a job's worker alone may give -> where in the arguments are worker and queue.
 OWNERS = {"heartbeat": (1, None), "complete": (1, 2), "fail": (1, None), "retry": (2, 1)}
