@@ -178,18 +178,23 @@ class Commands:
         """Take up to so many jobs for a worker."""
         return [JobRecord.from_reply(job) for job in self._list("pop", queue, worker, count)]
 
-    def wait_pop(self, worker: str, count: int, waiter: str, group: str, *queues: str) -> WaitReply:
+    def wait_pop(
+        self, worker: str, count: int, waiter: str, group: str, where: str, *queues: str
+    ) -> WaitReply:
         """Take jobs from the first queue that has some, or begin to wait for one.
 
         Args:
             worker: who takes them.
             count: how many at most.
-            waiter: a name of whoever waits, which nobody else has.
+            waiter: a name of whoever waits, which nobody else has; "" for one who will not wait.
             group: a name that all have who wait for these queues.
+            where: `all` to look everywhere; `marked`, after blocking, where there may be something.
             queues: where to look, in this order.
 
         """
-        return WaitReply.from_text(self._call("wait.pop", worker, count, waiter, group, *queues))
+        return WaitReply.from_text(
+            self._call("wait.pop", worker, count, waiter, group, where, *queues)
+        )
 
     def wait_look(self, waiter: str, group: str, *queues: str) -> float | None:
         """Look, as the lookout of a group; answers the seconds until the next look.

@@ -123,7 +123,7 @@ class Reserver:
         worker = self.client.worker_name
         if timeout == 0:
             self.client.cron_plans.tend()
-            reply = self.client.commands.wait_pop(worker, most, "", self.group, *self.queues)
+            reply = self.client.commands.wait_pop(worker, most, "", self.group, "all", *self.queues)
             records = reply.jobs
         else:
             records = _Wait(self, most, timeout).run()
@@ -236,7 +236,7 @@ class _Wait:
         """Take what is there, else be one of those who wait."""
         group, queues = self._reserver.group, self._reserver.queues
         reply = self._client.commands.wait_pop(
-            self._worker, self._count, self._waiter, group, *queues
+            self._worker, self._count, self._waiter, group, "all", *queues
         )
         return self._heard(reply)
 
@@ -257,7 +257,7 @@ class _Wait:
         seconds = BLOCK_S * random.uniform(0.8, 1.0)  # noqa: S311 - to spread load
         seconds = max(min(seconds, self._left), SHORTEST_S)
         group, queues = self._reserver.group, self._reserver.queues
-        args = (self._worker, self._count, self._waiter, group, *queues)
+        args = (self._worker, self._count, self._waiter, group, "marked", *queues)
         bell.set(seconds, "wait.pop", self._client.clock.stamp(), *args)
         until = _REAL.monotonic() + seconds + LATE_S
         has_woken = False

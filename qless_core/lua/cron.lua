@@ -68,6 +68,7 @@ end
 -- Cron.wait(jid, queue): stands in its queue for its first planned run; where none is left, for ever.
 function Cron.wait(jid, queue)
   call('zadd', Key.cron(queue), call('zrange', Key.cron_runs(jid), 0, 0)[1] or '+inf', jid)
+  Queue.tell(queue)
 end
 
 -- Cron.fresh(now, was, expression, timezone, runs) -> what a definition plans: those of its runs that may

@@ -20,8 +20,8 @@ end
 -- How long a token lies in store, in milliseconds: for those who are about to block on it.
 local TOKEN_MS = 30000
 
--- What is due in less than so many seconds is told of at once: whoever waits looks no more often.
-local SOON_S = 2
+-- What is due in less than so many seconds is told of at once: nobody looks less often (see wait.lua).
+local SOON_S = 10
 
 -- Queue.wake(key): puts a token there, for one of those who block on that key.
 function Queue.wake(key)
@@ -29,6 +29,13 @@ function Queue.wake(key)
   if ok and added == 1 then
     call('pexpire', key, TOKEN_MS)
   end
+end
+
+-- Queue.rouse(queue): one of those who wait for the queue is woken, and it is marked: until somebody finds
+-- that there is nothing, there may be something to take.
+function Queue.rouse(queue)
+  call('set', Key.waited(queue), '1', 'xx', 'keepttl')
+  Queue.wake(Key.wake(queue))
 end
 
 -- Queue.tell(queue): there may be something to take. One of those who wait for it is woken, once a call;
@@ -43,7 +50,7 @@ function Queue.tell(queue)
   end
   if call('exists', Key.waited(queue)) == 1
     and call('sismember', Key.paused_queues, queue) == 0 then
-    Queue.wake(Key.wake(queue))
+    Queue.rouse(queue)
   end
 end
 

@@ -257,6 +257,7 @@ function Spawn.run(now, queue, room)
   end
   for _, moved in ipairs(plan.moved) do
     moved.kind.move(queue, moved)
+    Queue.tell_later(queue, tonumber(moved.next_run) - now)
   end
   for _, entry in ipairs(plan.gone) do
     entry.kind.gone(queue, entry.jid)

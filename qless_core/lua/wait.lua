@@ -2,6 +2,9 @@
 -- gives each token to one of those who wait, and forgets those who are gone. Nothing is published, and
 -- where nobody waits nothing is written (see `Queue.tell`).
 --
+-- `<queue>-waited` is there while somebody may wait: 1 when there may be something to take, 0 when somebody
+-- has found that there is not. So whoever is woken knows where to look.
+--
 -- Those who wait for the same queues are a group. One of them is its lookout: it looks when something is
 -- due, and now and then for what other clients put, as these leave no token. When it goes, another of the
 -- group is nudged to take over; when it dies, the others find out by themselves.
@@ -13,65 +16,76 @@ local WAITED_MS = 60000
 -- A lookout that is so much later than it said is not there any more.
 local LATE_MS = 2000
 
--- Seconds after which a lookout looks again, at the latest and at the earliest.
-local LOOK_S, SOON_S = 2, 0.001
+-- Seconds from one look to the next: half the time for which the group has waited, in these bounds;
+-- less where something is due, but not less than SOON_S.
+local LEAST_S, MOST_S, SOON_S = 1, 10, 0.001
 
 -- The most queues of one group: Lua can unpack a key of each.
 local MOST_QUEUES = 1000
 
--- The sets of a queue whose jobs come later; a score is when.
-local LATER = { Key.scheduled, Key.locks, Key.recur, Key.cron }
+-- The keys of each queue that was named lately, and how many that are: to put a name together costs as much
+-- as to look what is there.
+local known, number_known, MOST_KNOWN = {}, 0, 5000
 
--- is_stocked(queue) -> whether there is anything in it, for now or for later.
-local function is_stocked(queue)
-  return call('exists', Key.work(queue), Key.scheduled(queue), Key.locks(queue), Key.recur(queue),
-    Key.cron(queue), Key.throttled(queue)) > 0
+local function keys_of(queue)
+  local keys = known[queue]
+  if not keys then
+    if number_known == MOST_KNOWN then
+      known, number_known = {}, 0
+    end
+    keys = {
+      waited = Key.waited(queue),
+      work = Key.work(queue),
+      throttled = Key.throttled(queue),
+      -- Jobs for later; a score is when.
+      locks = Key.locks(queue),
+      Key.scheduled(queue), Key.recur(queue), Key.cron(queue),
+    }
+    known[queue], number_known = keys, number_known + 1
+  end
+  return keys
 end
 
--- is_ready(now, queue) -> whether a pop may find something in a queue that is stocked. What a throttle
--- keeps back it finds where there is room of which nobody told.
-local function is_ready(now, queue)
-  if call('exists', Key.work(queue), Key.throttled(queue)) > 0 then
+local function is_due(now, key)
+  local first = call('zrange', key, 0, 0, 'withscores')[2]
+  return first ~= nil and tonumber(first) <= now
+end
+
+-- is_ready(now, keys) -> whether a pop may find something in a queue; nil when there is nothing for later,
+-- either. What a throttle keeps back it finds where there is room of which nobody told.
+local function is_ready(now, keys)
+  if call('exists', keys.work, keys.throttled, keys.locks, keys[1], keys[2], keys[3]) == 0 then
+    return nil
+  elseif call('exists', keys.work, keys.throttled) > 0 or is_due(now, keys.locks) then
     return true
   end
-  for _, set in ipairs(LATER) do
-    local first = call('zrange', set(queue), 0, 0, 'withscores')[2]
-    if first and tonumber(first) <= now then
-      return true
-    end
-  end
-  return false
-end
-
--- due_in(now, queue) -> seconds until something in it is due next; nil when that is not known.
-local function due_in(now, queue)
-  local soonest
-  for _, set in ipairs(LATER) do
-    local first = call('zrangebyscore', set(queue), Json.after(now), '+inf', 'withscores',
-      'limit', 0, 1)[2]
-    local when = first and tonumber(first)
-    if when and (not soonest or when < soonest) then
-      soonest = when
-    end
-  end
-  return soonest and soonest - now
+  return call('exists', keys[1], keys[2], keys[3]) > 0
+    and (is_due(now, keys[1]) or is_due(now, keys[2]) or is_due(now, keys[3]))
 end
 
 local function is_paused(queue)
   return call('sismember', Key.paused_queues, queue) == 1
 end
 
--- Who looks out for a group: {waiter, at, til}, with the moment of the next look and that until which the
--- queues count as waited for, in milliseconds of the server's clock; waiter is '' when nobody does now.
--- nil when nobody of the group waits.
-local function lookout_of(group)
-  local ok, stored = pcall(call, 'get', Key.lookout(group))
-  local at, til, waiter = string.match(ok and stored or '', '^(%d+) (%d+) (.*)$')
-  return at and { waiter = waiter, at = tonumber(at), til = tonumber(til) }
-end
-
-local function set_lookout(group, waiter, at, til)
-  call('set', Key.lookout(group), string.format('%.0f %.0f %s', at, til, waiter), 'px', WAITED_MS)
+-- due_in(now, queues, empty) -> seconds until something is due next in one of them; infinite when that is not
+-- known. `empty`: those of them that are known to have nothing.
+local function due_in(now, queues, empty)
+  local soonest = math.huge
+  local function look(key)
+    local first = call('zrangebyscore', key, Json.after(now), '+inf', 'withscores', 'limit', 0, 1)[2]
+    soonest = math.min(soonest, first and tonumber(first) or math.huge)
+  end
+  for _, queue in ipairs(queues) do
+    local keys = keys_of(queue)
+    if not empty[queue] and call('exists', keys.locks, keys[1], keys[2], keys[3]) > 0
+      and not is_paused(queue) then
+      look(keys.locks)
+      for _, key in ipairs(keys) do
+        look(key)
+      end
+    end
+  end
+  return soonest - now
 end
 
 -- The server's own clock, in milliseconds: what waiters agree on, whatever clocks they go by.
@@ -80,77 +94,141 @@ local function clock()
   return floor(time[1] * 1000 + time[2] / 1000)
 end
 
--- Whether it is somebody else, who will look in time.
+-- Who looks out for a group: {waiter, at, til, since}, with the moment of the next look, that until which the
+-- queues count as waited for, and that since which there was nothing to take, all in milliseconds of the
+-- server's clock; waiter is '' when nobody does now. nil when nobody of the group waits.
+local function lookout_of(group)
+  local ok, stored = pcall(call, 'get', Key.lookout(group))
+  local at, til, since, waiter = string.match(ok and stored or '', '^(%d+) (%d+) (%d+) (.*)$')
+  return at and { waiter = waiter, at = tonumber(at), til = tonumber(til), since = tonumber(since) }
+end
+
+local function set_lookout(group, waiter, at, til, since)
+  call('set', Key.lookout(group), string.format('%.0f %.0f %.0f %s', at, til, since, waiter), 'px', WAITED_MS)
+end
+
+-- Whether somebody else looks out, and is there still.
 local function is_kept(lookout, waiter, ms)
   return lookout and lookout.waiter ~= '' and lookout.waiter ~= waiter and ms <= lookout.at + LATE_MS
 end
 
--- keep(waiter, group, queues, again) -> the seconds after which this waiter is to look again, when it is
--- the lookout now; nil when another one looks no later. The queues count as waited for.
-local function keep(waiter, group, queues, again)
-  local ms = clock()
-  local at = ms + math.ceil(again * 1000)
-  local lookout = lookout_of(group)
-  local others = is_kept(lookout, waiter, ms) and lookout.at <= at
+-- The queues count as waited for, for some time from now; marks stay.
+local function mark(queues)
+  for _, queue in ipairs(queues) do
+    local key = keys_of(queue).waited
+    if not call('set', key, '0', 'nx', 'px', WAITED_MS) then
+      call('pexpire', key, WAITED_MS)
+    end
+  end
+end
+
+-- keep(group, waiter, queues, lookout, ms, soon, is_busy) -> the seconds after which this waiter is to look
+-- again: it is the lookout now. `soon`: until something is due; `is_busy`: there was something.
+local function keep(group, waiter, queues, lookout, ms, soon, is_busy)
+  local since = not is_busy and lookout and lookout.since > 0 and lookout.since or ms
+  local again = math.min(math.max((ms - since) / 2000, LEAST_S), MOST_S)
+  again = math.max(math.min(again, soon), SOON_S)
   local til = lookout and lookout.til or 0
   if til < ms + WAITED_MS / 2 then
     til = ms + WAITED_MS
-    for _, queue in ipairs(queues) do
-      call('set', Key.waited(queue), '1', 'px', WAITED_MS)
-    end
-  elseif others then
-    return nil
+    mark(queues)
   end
-  if others then
-    set_lookout(group, lookout.waiter, lookout.at, til)
-    return nil
-  end
-  set_lookout(group, waiter, at, til)
+  set_lookout(group, waiter, ms + math.ceil(again * 1000), til, since)
   return again
 end
 
 -- The lookout of a group goes: the next one that waits takes over.
 local function release(group, lookout)
-  set_lookout(group, '', 0, lookout.til)
+  set_lookout(group, '', 0, lookout.til, 0)
   Queue.wake(Key.nudge(group))
 end
 
--- hand_on(now, waiter, group, queues, from): this waiter has jobs out of a queue, and goes. If there is
--- more to take, there or in a later queue, another one is woken; those before have nothing.
-local function hand_on(now, waiter, group, queues, from)
+-- marks_of(queues) -> for each queue '1', '0', or false when nobody waits for it.
+local function marks_of(queues)
+  local keys = {}
+  for i, queue in ipairs(queues) do
+    keys[i] = keys_of(queue).waited
+  end
+  return call('mget', unpack(keys))
+end
+
+-- There is nothing to take from a queue; its mark says so from now on.
+local function unmark(queue, was)
+  if was == '1' then
+    call('set', keys_of(queue).waited, '0', 'xx', 'keepttl')
+  end
+end
+
+-- hand_on(wait, from): this waiter has jobs out of a queue, and goes. If there is more to take, there or
+-- in a later queue, another one is woken; those before have nothing.
+local function hand_on(wait, from)
+  local now, queues, marks = wait.now, wait.queues, wait.marks
   for i = from, #queues do
-    local queue = queues[i]
-    if call('exists', Key.waited(queue)) == 1 and is_stocked(queue) and not is_paused(queue)
-      and is_ready(now, queue) then
-      Queue.wake(Key.wake(queue))
+    if marks[i] and (i == from or marks[i] == '1') then
+      if is_ready(now, keys_of(queues[i])) and not is_paused(queues[i]) then
+        Queue.rouse(queues[i])
+      else
+        unmark(queues[i], marks[i])
+      end
     end
   end
-  local lookout = lookout_of(group)
-  if not lookout then
+  local lookout = lookout_of(wait.group)
+  if not lookout or lookout.waiter == '' then
     return
-  elseif lookout.waiter == '' then
-    return
-  elseif lookout.waiter == waiter then
-    release(group, lookout)
-  else
-    -- A recurring job may be due again before the lookout looks.
-    local again = due_in(now, queues[from])
-    if again and clock() + again * 1000 < lookout.at then
-      Queue.wake(Key.nudge(group))
-    end
+  elseif lookout.waiter == wait.waiter then
+    release(wait.group, lookout)
+  elseif clock() + due_in(now, { queues[from] }, {}) * 1000 < lookout.at then
+    Queue.wake(Key.nudge(wait.group)) -- a recurring job, say, is due again before the lookout looks
   end
 end
 
 -- pop, but nobody is told of what becomes work in it: that is seen to when it is over.
-local function pop(now, queue, worker, count)
+local function pop(wait, queue)
   local told = Queue.told
   Queue.told = { [queue] = true }
-  local ok, reply = pcall(Commands['pop'], now, { queue, worker, count })
+  local ok, reply = pcall(Commands['pop'], wait.now, { queue, wait.worker, wait.count })
   Queue.told = told
   if not ok then
     error(reply, 0)
   end
   return reply
+end
+
+-- take(wait, is_wanted) -> the JSON of jobs out of the first queue that gives some, of those whose mark is
+-- wanted; nil when none does. Others are woken for what is left.
+local function take(wait, is_wanted)
+  for i, queue in ipairs(wait.queues) do
+    local mark = wait.marks[i]
+    if is_wanted(mark) then
+      local ready = is_ready(wait.now, keys_of(queue))
+      if not ready then
+        wait.empty[queue] = ready == nil
+        unmark(queue, mark)
+      elseif not is_paused(queue) then
+        local jobs = pop(wait, queue)
+        if jobs ~= '[]' then
+          hand_on(wait, i)
+          return jobs
+        end
+      end
+    end
+  end
+  return nil
+end
+
+local function any() return true end
+local function marked(mark) return mark ~= '0' end
+local function unmarked(mark) return mark == '0' end
+
+-- Those of the queues that were marked.
+local function marked_ones(wait)
+  local found = {}
+  for i, queue in ipairs(wait.queues) do
+    if marked(wait.marks[i]) then
+      found[#found + 1] = queue
+    end
+  end
+  return found
 end
 
 -- Takes the tokens away that lie in store: whoever takes them away has looked.
@@ -162,6 +240,28 @@ local function take_tokens(group, queues)
   call('del', unpack(keys))
 end
 
+-- go_on(wait, has_blocked) -> jobs as JSON, or nil and the seconds until the next look of a lookout. There
+-- was nothing where it was looked; who has to be the lookout now looks everywhere.
+local function go_on(wait, has_blocked)
+  local now, queues, group = wait.now, wait.queues, wait.group
+  local lookout, ms = lookout_of(group), clock()
+  if is_kept(lookout, wait.waiter, ms) then
+    local soon = due_in(now, has_blocked and marked_ones(wait) or queues, wait.empty)
+    if lookout.at <= ms + math.max(soon, SOON_S) * 1000 then
+      if lookout.til < ms + WAITED_MS / 2 then
+        mark(queues)
+        set_lookout(group, lookout.waiter, lookout.at, ms + WAITED_MS, lookout.since)
+      end
+      return nil
+    end
+  end
+  local jobs = has_blocked and take(wait, unmarked)
+  if jobs then
+    return jobs
+  end
+  return nil, keep(group, wait.waiter, queues, lookout, ms, due_in(now, queues, wait.empty))
+end
+
 -- The queues that are named from an argument on.
 local function queues_from(arg, from)
   local queues = Check.names(arg, from, 'queue')
@@ -171,43 +271,39 @@ local function queues_from(arg, from)
   return queues
 end
 
-local function earlier(again, now, queue)
-  local soon = due_in(now, queue)
-  return soon and math.max(math.min(again, soon), SOON_S) or again
-end
-
--- wait.pop worker count waiter group queue... -> JSON {"jobs": list, "again": seconds or null}.
+-- wait.pop worker count waiter group where queue... -> JSON {"jobs": list, "again": seconds or null}.
 -- `jobs`: what `pop` takes out of the first of the queues that gives something. When none does, this waiter
 -- is to block on the `-wake` keys of the queues and the `ql:nudge:` keys of the group and of itself with
 -- BZPOPMIN, for 12 seconds at most, and to call again after that. When `again` is a number, it is the
 -- lookout of its group, too: so many seconds from now it is to call `wait.look`, while it blocks. `waiter`
 -- is a name that nobody else has who waits, or empty for one who will not; `group` is one that all have who
--- wait for these queues.
+-- wait for these queues. `where` is `all`, or, for one who has blocked, `marked`: it looks only where there
+-- may be something.
 -- Publishes: as pop.
 Commands['wait.pop'] = function(now, arg)
-  local worker = Check.name(arg[1], 'worker')
-  local count = Check.count(arg[2], 'count')
-  local waiter = Check.text(arg[3], 'waiter')
-  local group = Check.name(arg[4], 'group')
-  local queues = queues_from(arg, 5)
-  Worker.seen(worker, now)
-  local again = LOOK_S
-  for i, queue in ipairs(queues) do
-    if is_stocked(queue) and not is_paused(queue) then
-      local jobs = is_ready(now, queue) and pop(now, queue, worker, count) or '[]'
-      if jobs ~= '[]' then
-        hand_on(now, waiter, group, queues, i)
-        return '{"jobs":' .. jobs .. ',"again":null}'
-      end
-      again = earlier(again, now, queue)
+  local wait = {
+    now = now,
+    worker = Check.name(arg[1], 'worker'),
+    count = Check.count(arg[2], 'count'),
+    waiter = Check.text(arg[3], 'waiter'),
+    group = Check.name(arg[4], 'group'),
+    empty = {},
+  }
+  local where = arg[5] or ''
+  if where ~= 'all' and where ~= 'marked' then
+    Check.must('where', 'all or marked', where)
+  end
+  wait.queues = queues_from(arg, 6)
+  wait.marks = marks_of(wait.queues)
+  Worker.seen(wait.worker, now)
+  local jobs, again = take(wait, where == 'all' and any or marked), nil
+  if not jobs and wait.waiter ~= '' then
+    if where == 'all' then
+      take_tokens(wait.group, wait.queues)
     end
+    jobs, again = go_on(wait, where == 'marked')
   end
-  if waiter == '' then
-    return '{"jobs":[],"again":null}'
-  end
-  take_tokens(group, queues)
-  again = keep(waiter, group, queues, again)
-  return '{"jobs":[],"again":' .. (again and Json.number(again) or 'null') .. '}'
+  return '{"jobs":' .. (jobs or '[]') .. ',"again":' .. (again and Json.number(again) or 'null') .. '}'
 end
 
 -- wait.look waiter group queue... -> seconds after which the lookout is to call this again, as text; nil
@@ -216,20 +312,20 @@ Commands['wait.look'] = function(now, arg)
   local waiter = Check.name(arg[1], 'waiter')
   local group = Check.name(arg[2], 'group')
   local queues = queues_from(arg, 3)
-  if is_kept(lookout_of(group), waiter, clock()) then
+  local lookout, ms = lookout_of(group), clock()
+  if is_kept(lookout, waiter, ms) then
     return nil
   end
-  local again = LOOK_S
+  local is_busy, empty = false, {}
   for _, queue in ipairs(queues) do
-    if is_stocked(queue) and not is_paused(queue) then
-      if is_ready(now, queue) then
-        Queue.wake(Key.wake(queue))
-      end
-      again = earlier(again, now, queue)
+    local ready = is_ready(now, keys_of(queue))
+    empty[queue] = ready == nil
+    if ready and not is_paused(queue) then
+      is_busy = true
+      Queue.rouse(queue)
     end
   end
-  again = keep(waiter, group, queues, again)
-  return again and Json.number(again)
+  return Json.number(keep(group, waiter, queues, lookout, ms, due_in(now, queues, empty), is_busy))
 end
 
 -- wait.leave waiter group -> nil. It waits no more, and took nothing: where it was the lookout, another one
