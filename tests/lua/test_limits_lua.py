@@ -78,12 +78,14 @@ def test_a_limit_counts_over_queues(lua, redis):
 def test_a_job_behind_the_limit_holds_none_of_its_throttles(lua):
     rate(lua, K=[1, 60])
     lua("throttle.set", 0, "t", 2)
-    for jid in "ab":
-        put(lua, 1, jid, "K", "throttles", '["t"]')
-    put(lua, 2, "c", "Other", "throttles", '["t"]')
+    for now, jid in enumerate("ab"):
+        put(lua, now, jid, "K", "throttles", '["t"]')
 
-    assert lua.popped(3, 9) == ["b", "c"]
-    assert lua("throttle.locks", 3, "t") == ["b", "c"]
+    assert lua.popped(3, 9) == ["a"]
+    assert lua("throttle.locks", 3, "t") == ["a"]
+
+    put(lua, 4, "c", "Other", "throttles", '["t"]')
+    assert lua.popped(5, 9) == ["c"]
 
 
 def test_what_the_limit_keeps_goes_after_its_time(lua, redis):

@@ -276,6 +276,14 @@ def test_one_that_is_kept_back_may_be_cancelled(line, redis):
     assert not redis.keys("ql:j:b*")
 
 
+def test_nothing_is_left_of_those_that_were_kept_back(line, redis):
+    line("cancel", 11, *"bcd")
+    complete(line, 12, "a")
+
+    assert redis.keys("*-throttled") == redis.keys("*-awaited") == redis.keys("*-pending") == []
+    assert redis.keys("ql:th:*") == ["ql:th:t"]
+
+
 def test_one_that_is_kept_back_may_go_to_another_queue(line, redis):
     line.put(11, "b", "throttles", "[]", queue="p")
 
