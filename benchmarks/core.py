@@ -6,7 +6,9 @@
 
 Each script has a server of its own, with the same jobs waiting. They take turns within each
 round, so that whatever else the machine does falls on both. The figures are microseconds of the
-server for one EVALSHA (INFO commandstats), the median of the rounds; the ratio is ours to theirs.
+server for one call (INFO commandstats: FCALL for ours, EVALSHA for theirs), the median of the
+rounds; the ratio is ours to theirs, and `depth` how ours has grown from the first depth. At the end:
+jobs a second of one client of ours, one at a time.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 from redis import Redis
 
+from qless_core import Client
+from qless_core.clock import Clock
 from qless_core.embedded import EmbeddedServer
 from qless_core.script import Script
 
@@ -59,6 +63,16 @@ class Server:
         self._number += 1
         self.call("put", "bench", "q", f"job-{self._number:09}", "Job", DATA, 0)
 
+    def fill(self, count: int) -> None:
+        """Put so many new jobs, a thousand in a round trip."""
+        redis = self.redis
+        for start in range(0, count, 1000):
+            with redis.pipeline(transaction=False) as self.redis:  # type: ignore[assignment]  # it is called alike
+                for _ in range(min(1000, count - start)):
+                    self.put()
+                self.redis.execute()  # type: ignore[attr-defined]  # as above
+        self.redis = redis
+
     def pop(self, count: int) -> list[str]:
         """Take jobs; answers their jids."""
         return [job["jid"] for job in json.loads(self.call("pop", "q", "w", count))]
@@ -92,27 +106,44 @@ def costs(server: Server) -> dict[str, float]:
     return found
 
 
-def compare(ours: Server, theirs: Server, depth: int, rounds: int) -> None:
-    """Print the costs of both and their ratios."""
-    for server in (ours, theirs):
-        for _ in range(depth):
-            server.put()
+def compare(ours: Server, theirs: Server, rounds: int) -> dict[str, tuple[float, float]]:
+    """Measure both in turns; answers the medians."""
     measured: list[tuple[dict[str, float], dict[str, float]]] = []
     for number in range(rounds):
         both = (costs(ours), costs(theirs)) if number % 2 else (costs(theirs), costs(ours))[::-1]
         measured.append(both)
-    print(f"{'':12}{'ours':>9}{'theirs':>9}{'ratio':>7}")
-    for name in measured[0][0]:
-        mine = statistics.median(each[0][name] for each in measured)
-        other = statistics.median(each[1][name] for each in measured)
-        print(f"{name:12}{mine:9.1f}{other:9.1f}{mine / other:7.2f}")
+    return {
+        name: (
+            statistics.median(each[0][name] for each in measured),
+            statistics.median(each[1][name] for each in measured),
+        )
+        for name in measured[0][0]
+    }
+
+
+def throughput(binary: str | None, jobs: int = 3000) -> None:
+    """Print how many jobs a second one client puts, and takes and completes."""
+    clock = Clock()
+    with EmbeddedServer(binary=binary) as server, Client(server.url) as client:
+        queue = client.queues["q"]
+        begun = clock.monotonic()
+        for _ in range(jobs):
+            queue.put("Job", {"to": "somebody@example.com"})
+        put = clock.monotonic()
+        while job := queue.pop():
+            job.complete()
+        done = clock.monotonic()
+    print(f"client: {jobs / (put - begun):.0f} puts a second,", end=" ")
+    print(f"{jobs / (done - put):.0f} jobs popped and completed a second")
 
 
 def main() -> None:
     """Read the arguments, start the servers, compare."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("original", type=Path, help="the script of the original, a .lua file")
-    parser.add_argument("--depth", type=int, default=100_000, help="jobs that wait meanwhile")
+    parser.add_argument(
+        "--depths", type=int, nargs="+", default=[1_000, 100_000], help="jobs that wait meanwhile"
+    )
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--server", default=shutil.which("redis-server"), help="a redis-server")
     options = parser.parse_args()
@@ -121,7 +152,18 @@ def main() -> None:
             Server(stack.enter_context(_connection(options.server)), text)
             for text in (Script(), options.original.read_text("utf-8"))
         )
-        compare(ours, theirs, options.depth, options.rounds)
+        filled, first = 0, {}
+        for depth in options.depths:
+            for server in (ours, theirs):
+                server.fill(depth - filled)
+            filled = depth
+            found = compare(ours, theirs, options.rounds)
+            first = first or found
+            print(f"{depth:<12}{'ours':>9}{'theirs':>9}{'ratio':>7}{'depth':>7}")
+            for name, (mine, other) in found.items():
+                grown = mine / first[name][0]
+                print(f"{name:12}{mine:9.1f}{other:9.1f}{mine / other:7.2f}{grown:7.2f}")
+    throughput(options.server)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What it takes to retry, move and cancel a whole group of failures, and how long one call holds Redis.
+"""What it takes to retry, move and cancel a whole group of failures, and how long a call takes.
 
     python benchmarks/groups.py [--sizes 10000 100000] [--server redis-server]
 

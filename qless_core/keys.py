@@ -219,7 +219,7 @@ class Keys:
         return f"{self.namespace}archive"
 
     def once(self, request: str) -> str:
-        """Text: what came of a request, packed, for some minutes (ours)."""
+        """Text: what came of a request, as JSON, for some minutes (ours)."""
         return f"{self.namespace}once:{request}"
 
     @property

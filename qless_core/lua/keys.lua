@@ -16,7 +16,7 @@ Key.config = NAMESPACE .. 'config'               -- hash: the options that were 
 Key.crons = NAMESPACE .. 'crons'                 -- zset: cron jobs by when more runs are to be planned
 Key.log = NAMESPACE .. 'log'                     -- channel: JSON about every job
 
--- string: what came of a request, packed, for some minutes (ours)
+-- string: what came of a request, as JSON, for some minutes (ours)
 function Key.once(request)
   return NAMESPACE .. 'once:' .. request
 end

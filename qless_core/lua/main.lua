@@ -41,7 +41,7 @@ end
 -- be believed by the next.
 local function forget()
   Config.forget()
-  Call.uncounted = nil
+  Call.uncounted, Call.command = nil, nil
 end
 
 Answer = function(keys, argv)
@@ -54,7 +54,7 @@ Answer = function(keys, argv)
     return reply
   end
   if type(reply) == 'table' and reply.code then
-    local asked = argv[1] == 'once' and argv[4] or argv[1] or 'qless'
+    local asked = Call.command or argv[1] or 'qless'
     local name = string.gsub(Check.short(asked, 100), '^%l', string.upper)
     local where = string.gsub(reply.where, '^user_function', 'user_script')
     return redis.error_reply(reply.code .. ' ' .. where .. name .. '(): ' .. reply.sentence)

@@ -16,14 +16,15 @@ Commands['once'] = function(now, arg)
   end
   local outcome = call('get', key)
   if outcome then
-    return cmsgpack.unpack(outcome)[1]
+    return cjson.decode(outcome)[1]
   end
-  call('set', key, cmsgpack.pack({}), 'ex', KEPT)
+  call('set', key, '[]', 'ex', KEPT)
+  Call.command = name
   local ok, reply = pcall(command, now, Check.rest(arg, 3))
   if not ok then
     call('del', key)
     error(reply, 0)
   end
-  call('set', key, cmsgpack.pack({ reply }), 'ex', KEPT)
+  call('set', key, encode({ reply }), 'ex', KEPT)
   return reply
 end

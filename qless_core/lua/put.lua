@@ -184,6 +184,26 @@ function Put.write(now, job, must_exist)
   return jid
 end
 
+-- The put that is made most: no options, no delay, and a jid that is new. What Put.write does of it,
+-- without what there is none of, in half the time; answers false for any other.
+local function put_plain(now, arg)
+  local queue, jid, klass, data = arg[2], arg[3], arg[4], arg[5]
+  local delay = Check.number(arg[6], 'delay')
+  if delay > 0 or not Job.is_new(jid) then
+    return false
+  end
+  local name = encode(queue)
+  call('rpush', Key.history(jid), '[' .. floor(now) .. ',"put",{"q":' .. name .. '}]')
+  Queue.to_work(queue, jid, 0, now)
+  call('hmset', Key.job(jid), 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
+    'remaining', '5', 'time', Json.time(now), 'jid', jid, 'klass', klass, 'data', data,
+    'priority', '0', 'retries', '5', 'tags', '[]')
+  Queue.remember(queue, now)
+  Events.put(jid, name)
+  Events.if_tracked('put', jid)
+  return true
+end
+
 -- put me queue jid klass data delay
 --   [priority p, tags json, retries n, depends json, throttles json, heartbeat n]...
 -- -> jid. `data` is stored as it is. `heartbeat` (ours) is for how many seconds it is locked, 0: as its
@@ -195,6 +215,14 @@ end
 -- Refuses: BAD_ARGUMENT, also for a dependency on itself or in a ring; NO_DEPENDENCY.
 -- Publishes: put, lock_lost; put for a tracked job.
 Commands['put'] = function(now, arg)
+  if #arg == 6 then
+    Check.name(arg[2], 'queue')
+    Check.name(arg[3], 'jid')
+    Check.json(arg[5], 'data')
+    if put_plain(now, arg) then
+      return arg[3]
+    end
+  end
   return Put.write(now, Put.read(arg), false)
 end
 

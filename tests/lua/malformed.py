@@ -303,6 +303,26 @@ BAD_CALLS = {
         (("w", "", 0, "run", "q", "{}", "wait"), "queue"),
         *[(("w", "", 0, "run", "q", "{}", "x", "q", value), "data") for value in NOT_JSON],
     ],
+    "wait.pop": [
+        *without(
+            ("w", 1, "a", "g", "all", "q"), "worker", "count", "waiter", "group", "where", "queue"
+        ),
+        (("", 1, "a", "g", "all", "q"), "worker"),
+        *[(("w", value, "a", "g", "all", "q"), "count") for value in NOT_COUNTS],
+        (("w", 1, "a", "", "all", "q"), "group"),
+        (("w", 1, "a", "g", "some", "q"), "where"),
+        (("w", 1, "a", "g", "all", "q", ""), "queue"),
+        (("w", 1, "a", "g", "all", *map(str, range(1001))), "queues"),
+    ],
+    "wait.look": [
+        *without(("a", "g", "q"), "waiter", "group", "queue"),
+        (("", "g", "q"), "waiter"),
+        (("a", "", "q"), "group"),
+        (("a", "g", "q", ""), "queue"),
+        (("a", "g", *map(str, range(1001))), "queues"),
+    ],
+    "wait.leave": [*without(("a", "g"), "waiter", "group"), (("", "g"), "waiter")],
+    "wait.wake": [((), "waiter"), (("",), "waiter")],
     "complete.pop": [
         *without(
             ("q", 1, "run", "w", "q", "{}"), "from", "count", "jid", "worker", "queue", "data"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from conftest import REFUSAL
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from malformed import BAD_CALLS
 from redis.exceptions import ResponseError
+
+from tests.lua.conftest import REFUSAL
+from tests.lua.malformed import BAD_CALLS
 
 JID = ("a", "b", "c", "r", "r-1", "r-2", "a-history", "b-dependents", "c-dependencies", "-history")
 QUEUE = ("q", "q-work", "other", "q:q")
@@ -70,14 +71,22 @@ OPTIONS = (
 )
 RECUR = (QUEUE, JID, TEXT, DATA, ("interval",), NUMBER, NUMBER)
 
+PUT = (WORKER, QUEUE, JID, TEXT, DATA, NUMBER)
+SUBJECTS = ('["job","a"]', '["job","b"]', '["walk","work","q"]', "[]", '["job"]', "{}", "x")
+KINDS = ("in-no-place", "entry-without-job", "orphan", "half-edge", "nonsense")
+
 #: Command -> what its arguments are drawn from, mostly; then what more of them are, or options.
 SHAPES = {
-    "put": (WORKER, QUEUE, JID, TEXT, DATA, NUMBER),
-    "requeue": (WORKER, QUEUE, JID, TEXT, DATA, NUMBER),
-    "put.new": (WORKER, QUEUE, JID, TEXT, DATA, NUMBER),
+    "put": PUT,
+    "requeue": PUT,
+    "put.new": PUT,
     "get": (JID,),
     "multiget": (JID, JID),
     "pop": (QUEUE, WORKER, NUMBER),
+    "wait.pop": (WORKER, NUMBER, (*WORKER, ""), GROUP, ("all", "marked"), QUEUE, QUEUE),
+    "wait.look": (WORKER, GROUP, QUEUE, QUEUE),
+    "wait.leave": (WORKER, GROUP),
+    "wait.wake": (WORKER,),
     "peek": (QUEUE, NUMBER),
     "heartbeat": (JID, WORKER, DATA),
     "complete": (JID, WORKER, QUEUE, DATA),
@@ -131,6 +140,11 @@ SHAPES = {
     "throttle.delete": (THROTTLE,),
     "queue.throttle.get": (QUEUE,),
     "queue.throttle.set": (QUEUE, NUMBER),
+    "once": (TEXT, ("put", "pop", "pause", "once", "frob"), *PUT),
+    "audit.scan": (NUMBER, NUMBER),
+    "audit.walk": (LISTS, QUEUE, NUMBER, NUMBER),
+    "audit.look": (SUBJECTS, SUBJECTS),
+    "audit.repair": (KINDS, ("clean", "requeue", "fail", "delete"), SUBJECTS),
     "bulk.closure": (JID, JID),
     "bulk.states": (GROUP, NUMBER, NUMBER),
 }

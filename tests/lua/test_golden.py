@@ -2,8 +2,8 @@
 
 `tests/data/golden.jsonl.gz` was recorded from the original script. A difference is allowed where
 section 8 of the wire contract, its text or a case from the field asks for one; each is listed here
-with its number, and a test sees to it that none of them is listed in vain. Users find them, and what
-these recordings do not meet, in `docs/explanation/differences.md`.
+with its number, and a test sees to it that none of them is listed in vain. Users find them, and
+what these recordings do not meet, in `docs/explanation/differences.md`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from pathlib import Path
 
 import pytest
 from redis.exceptions import ResponseError
+
+from qless_core.embedded import EmbeddedServer
+from tests.support.servers import servers
 
 GOLDEN = Path(__file__).parent.parent / "data" / "golden.jsonl.gz"
 
@@ -30,6 +33,13 @@ LISTED = {
 
 #: What an odd line of the file holds: reads that tidy in the original, so no keys at the end.
 TEXT_FIELDS = ("data", "tags", "failure")
+
+
+@pytest.fixture(scope="module", params=list(servers()))
+def server(request):
+    """Run a private server of each kind, the older ones too."""
+    with EmbeddedServer(binary=servers()[request.param]) as server:
+        yield server
 
 
 def sequences():

