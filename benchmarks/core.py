@@ -7,8 +7,8 @@
 Each script has a server of its own, with the same jobs waiting. They take turns within each
 round, so that whatever else the machine does falls on both. The figures are microseconds of the
 server for one call (INFO commandstats: FCALL for ours, EVALSHA for theirs), the median of the
-rounds; the ratio is ours to theirs, and `depth` how ours has grown from the first depth. At the end:
-jobs a second of one client of ours, one at a time.
+rounds; the ratio is ours to theirs, and `depth` how ours has grown from the first depth. At the
+end: jobs a second of one client of ours, one at a time.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class Bell:
         """
         connection = self._connected()
         try:
-            connection.read_response()  # type: ignore[no-untyped-call]  # redis-py's
+            connection.read_response()
             self._owed -= 1
             return self._answer(connection) if self._owed else None
         except BaseException as error:
@@ -112,7 +112,7 @@ class Bell:
         """Break the connection, with whatever is on its way; the next use makes it anew."""
         self._owed = 0
         if self._connection is not None:
-            self._connection.disconnect()
+            self._connection.disconnect()  # type: ignore[no-untyped-call]  # redis-py's
 
     def close(self) -> None:
         """Give the connection back, or up where an answer is on its way."""
@@ -124,7 +124,7 @@ class Bell:
 
     def _answer(self, connection: Connection) -> Any:  # noqa: ANN401 - as above
         try:
-            return connection.read_response()  # type: ignore[no-untyped-call]  # redis-py's
+            return connection.read_response()
         except exceptions.ResponseError:
             return None  # a server that does not know the script, say: the runner sees to it
 

@@ -23,8 +23,8 @@ REFUSAL = re.compile(r"([A-Z_]+) user_script:\d+: (.*?)\(\): (.+)", re.DOTALL)
 class Lua:
     """Calls the script: no keys, text arguments.
 
-    On Valkey 9 as a function of the server, as our client does, elsewhere by EVALSHA, as any client of
-    the field does: so each way is held to every test.
+    On Valkey 9 as a function of the server, as our client does, elsewhere by EVALSHA, as any client
+    of the field does: so each way is held to every test.
     """
 
     def __init__(self, redis, script):
