@@ -178,7 +178,7 @@ local function hand_on(wait, from)
   elseif lookout.waiter == wait.waiter then
     release(wait.group, lookout)
   elseif clock() + due_in(now, { queues[from] }, {}) * 1000 < lookout.at then
-    Queue.wake(Key.nudge(wait.group)) -- a recurring job, say, is due again before the lookout looks
+    Queue.rouse(queues[from]) -- a recurring job, say, is due again before the lookout looks
   end
 end
 

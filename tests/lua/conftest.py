@@ -92,7 +92,10 @@ class Lua:
             "list": lambda key: self.redis.lrange(key, 0, -1),
             "set": self.redis.smembers,
             "zset": lambda key: dict(self.redis.zrange(key, 0, -1, withscores=True)),
-            "string": self.redis.get,
+            # Its sum, as it may be no text.
+            "string": lambda key: self.redis.eval(
+                "return redis.sha1hex(redis.call('get', KEYS[1]))", 1, key
+            ),
         }
         keys = sorted(self.redis.scan_iter(f"{self.script.namespace}*", count=1000))
         return {key: read[self.redis.type(key)](key) for key in keys}
