@@ -92,7 +92,7 @@ end
 -- Check.finite(value) -> a number that is neither infinite nor NaN, or nil.
 function Check.finite(value)
   local n = tonumber(value)
-  if n and n == n and n ~= math.huge and n ~= -math.huge then
+  if n and n - n == 0 then -- it is neither infinite nor NaN
     return n + 0 -- Redis takes no -0
   end
   return nil

@@ -29,9 +29,9 @@ end
 
 -- Config.prefetch(name...): one read for all the options that a command is going to need.
 function Config.prefetch(...)
-  local values = call('hmget', Key.config, ...)
-  for i = 1, #values do
-    seen[select(i, ...)] = values[i]
+  local names, values = { ... }, call('hmget', Key.config, ...)
+  for i = 1, #names do
+    seen[names[i]] = values[i]
   end
 end
 
@@ -51,7 +51,8 @@ end
 
 -- Config.number(name, default) -> a finite number: the stored one, else the default.
 function Config.number(name, default)
-  return Check.finite(stored(name)) or default or LISTED[name] or UNLISTED[name]
+  local value = stored(name)
+  return value and Check.finite(value) or default or LISTED[name] or UNLISTED[name]
 end
 
 -- Config.lock(now, queue, own) -> when the lock of a job that begins now ends, as Redis writes a number:
@@ -59,7 +60,8 @@ end
 function Config.lock(now, queue, own)
   local seconds = own and Check.finite(own)
   if not seconds or seconds <= 0 then
-    seconds = Check.finite(stored(queue .. '-heartbeat')) or Config.number('heartbeat')
+    local of_queue = stored(queue .. '-heartbeat')
+    seconds = of_queue and Check.finite(of_queue) or Config.number('heartbeat')
   end
   return string.format('%.17g', now + seconds)
 end
