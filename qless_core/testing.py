@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from qless_core import wire
+from qless_core.bell import Bell
 from qless_core.client import Client
 from qless_core.clock import Clock
 from qless_core.embedded import EmbeddedServer
@@ -22,7 +23,7 @@ except ImportError:  # an application may use the rest without pytest
     pytest = None  # type: ignore[assignment]  # looked at before each use
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from threading import Event as Flag
 
     from qless_core.events import Event
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 BEGINNING: Final = 1_700_000_000.0
 #: How many jobs `perform_all` runs before it takes them for an endless chain.
 MANY: Final = 10_000
+
+#: What waiting goes by.
+_REAL: Final = Clock()
 
 
 class FrozenClock(Clock):
@@ -70,6 +74,22 @@ class FrozenClock(Clock):
         return self._now
 
 
+class NullBell(Bell):
+    """What a reserver blocks with where there is nothing."""
+
+    def set(self, seconds: float, command: str, now: str, *args: str | float) -> None:  # noqa: ARG002 - as a Bell
+        """Begin to block."""
+        self._until = _REAL.monotonic() + seconds
+
+    def rings(self, seconds: float) -> bool:
+        """Wait; answers whether the time is over."""
+        _REAL.wait(min(seconds, self._until - _REAL.monotonic()))
+        return _REAL.monotonic() >= self._until
+
+    def read(self) -> None:
+        """Answer nothing."""
+
+
 class NullClient(Client):
     """A client of nothing, for jobs built in unit tests: every verb succeeds, and is noted.
 
@@ -89,6 +109,10 @@ class NullClient(Client):
 
     def __repr__(self) -> str:
         return f"<NullClient of {len(self.calls)} calls>"
+
+    def bell(self, keys: Iterable[str]) -> Bell:
+        """Make a bell that never rings."""
+        return NullBell(self._runner, keys)
 
     def _run(self, command: str, *args: str | float) -> Any:  # noqa: ANN401 - what Redis answers
         self.calls.append((command, *args))
