@@ -32,6 +32,8 @@ QUEUES = [f"queue-{number}" for number in range(20)]
 PAUSE_S = 0.01
 #: Samples that do not count.
 WARM_UP = 20
+#: Seconds for which waiters are idle before they are watched.
+SETTLE_S = 20
 #: How far ahead jobs are scheduled, in seconds.
 DELAY_S = 0.05
 
@@ -107,7 +109,7 @@ def idle(url: str, waiters: int, groups: int, seconds: float) -> float:
     with redis_py.Redis.from_url(url) as redis:
         while redis.info("clients")["blocked_clients"] < waiters:
             clock.wait(0.2)
-        clock.wait(5)
+        clock.wait(SETTLE_S)
         before, begin = used(redis), clock.monotonic()
         clock.wait(seconds)
         share = (used(redis) - before) / (clock.monotonic() - begin)

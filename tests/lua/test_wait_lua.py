@@ -223,6 +223,16 @@ def test_the_lookout_looks_when_something_is_due_and_wakes_one(lua, redis):
     assert wait(lua, 10.25, "q", waiter="b", where="marked") == (["a"], None)
 
 
+def test_one_who_takes_what_is_due_wakes_nobody_for_it(lua, redis):
+    wait(lua, 10, "q", waiter="lookout")
+    lua.put(10, "a", delay=0.25)
+    take_tokens(redis)
+
+    assert wait(lua, 10.25, "q", waiter="b", where="marked")[0] == ["a"]
+
+    assert tokens(redis) == []
+
+
 @pytest.mark.parametrize("what", ["scheduled", "recurring", "cron", "lock"])
 def test_it_looks_for_all_that_comes_with_time(lua, what):
     if what == "scheduled":
