@@ -51,16 +51,23 @@ local function is_due(now, key)
   return first ~= nil and tonumber(first) <= now
 end
 
--- is_ready(now, keys) -> whether a pop may find something in a queue; nil when there is nothing for later,
--- either. What a throttle keeps back it finds where there is room of which nobody told.
-local function is_ready(now, keys)
-  if call('exists', keys.work, keys.throttled, keys.locks, keys[1], keys[2], keys[3]) == 0 then
-    return nil
-  elseif call('exists', keys.work, keys.throttled) > 0 or is_due(now, keys.locks) then
+-- has_more(now, keys) -> whether a pop may find something in a queue. What a throttle keeps back it finds
+-- where there is room of which nobody told.
+local function has_more(now, keys)
+  if call('exists', keys.work, keys.throttled) > 0 or is_due(now, keys.locks) then
     return true
   end
   return call('exists', keys[1], keys[2], keys[3]) > 0
     and (is_due(now, keys[1]) or is_due(now, keys[2]) or is_due(now, keys[3]))
+end
+
+-- is_ready(now, keys) -> the same, at one call for a queue that is empty; nil when there is nothing in it for
+-- later, either.
+local function is_ready(now, keys)
+  if call('exists', keys.work, keys.throttled, keys.locks, keys[1], keys[2], keys[3]) == 0 then
+    return nil
+  end
+  return has_more(now, keys)
 end
 
 local function is_paused(queue)
@@ -97,10 +104,13 @@ end
 -- Who looks out for a group: {waiter, at, til, since}, with the moment of the next look, that until which the
 -- queues count as waited for, and that since which there was nothing to take, all in milliseconds of the
 -- server's clock; waiter is '' when nobody does now. nil when nobody of the group waits.
-local function lookout_of(group)
-  local ok, stored = pcall(call, 'get', Key.lookout(group))
-  local at, til, since, waiter = string.match(ok and stored or '', '^(%d+) (%d+) (%d+) (.*)$')
+local function lookout_in(stored)
+  local at, til, since, waiter = string.match(stored or '', '^(%d+) (%d+) (%d+) (.*)$')
   return at and { waiter = waiter, at = tonumber(at), til = tonumber(til), since = tonumber(since) }
+end
+
+local function lookout_of(group)
+  return lookout_in(call('mget', Key.lookout(group))[1])
 end
 
 local function set_lookout(group, waiter, at, til, since)
@@ -143,13 +153,15 @@ local function release(group, lookout)
   Queue.wake(Key.nudge(group))
 end
 
--- marks_of(queues) -> for each queue '1', '0', or false when nobody waits for it.
-local function marks_of(queues)
+-- marks_of(queues, group) -> for each queue '1', '0', or false when nobody waits for it; and the lookout.
+local function marks_of(queues, group)
   local keys = {}
   for i, queue in ipairs(queues) do
     keys[i] = keys_of(queue).waited
   end
-  return call('mget', unpack(keys))
+  keys[#keys + 1] = Key.lookout(group)
+  local found = call('mget', unpack(keys))
+  return found, lookout_in(found[#keys])
 end
 
 -- There is nothing to take from a queue; its mark says so from now on.
@@ -165,14 +177,14 @@ local function hand_on(wait, from)
   local now, queues, marks = wait.now, wait.queues, wait.marks
   for i = from, #queues do
     if marks[i] and (i == from or marks[i] == '1') then
-      if is_ready(now, keys_of(queues[i])) and not is_paused(queues[i]) then
+      if has_more(now, keys_of(queues[i])) and not is_paused(queues[i]) then
         Queue.rouse(queues[i])
       else
         unmark(queues[i], marks[i])
       end
     end
   end
-  local lookout = lookout_of(wait.group)
+  local lookout = wait.lookout
   if not lookout or lookout.waiter == '' then
     return
   elseif lookout.waiter == wait.waiter then
@@ -200,16 +212,16 @@ local function take(wait, is_wanted)
   for i, queue in ipairs(wait.queues) do
     local mark = wait.marks[i]
     if is_wanted(mark) then
-      local ready = is_ready(wait.now, keys_of(queue))
-      if not ready then
-        wait.empty[queue] = ready == nil
+      -- One that is marked has something, but for a race that was lost.
+      local ready = mark == '1' or is_ready(wait.now, keys_of(queue))
+      local jobs = ready and pop(wait, queue) or '[]'
+      if jobs ~= '[]' then
+        hand_on(wait, i)
+        return jobs
+      end
+      wait.empty[queue] = ready == nil
+      if mark == '1' and not has_more(wait.now, keys_of(queue)) then
         unmark(queue, mark)
-      elseif not is_paused(queue) then
-        local jobs = pop(wait, queue)
-        if jobs ~= '[]' then
-          hand_on(wait, i)
-          return jobs
-        end
       end
     end
   end
@@ -244,7 +256,7 @@ end
 -- was nothing where it was looked; who has to be the lookout now looks everywhere.
 local function go_on(wait, has_blocked)
   local now, queues, group = wait.now, wait.queues, wait.group
-  local lookout, ms = lookout_of(group), clock()
+  local lookout, ms = wait.lookout, clock()
   if is_kept(lookout, wait.waiter, ms) then
     local soon = due_in(now, has_blocked and marked_ones(wait) or queues, wait.empty)
     if lookout.at <= ms + math.max(soon, SOON_S) * 1000 then
@@ -294,9 +306,11 @@ Commands['wait.pop'] = function(now, arg)
     Check.must('where', 'all or marked', where)
   end
   wait.queues = queues_from(arg, 6)
-  wait.marks = marks_of(wait.queues)
-  Worker.seen(wait.worker, now)
+  wait.marks, wait.lookout = marks_of(wait.queues, wait.group)
   local jobs, again = take(wait, where == 'all' and any or marked), nil
+  if not jobs then
+    Worker.seen(wait.worker, now)
+  end
   if not jobs and wait.waiter ~= '' then
     if where == 'all' then
       take_tokens(wait.group, wait.queues)

@@ -31,6 +31,12 @@ def client(server, redis):  # noqa: ARG001 - `redis` empties the server
         yield client
 
 
+@pytest.fixture(autouse=True)
+def block_long(monkeypatch):
+    """Block for longer than a test has patience, so that nothing is found by just waiting."""
+    monkeypatch.setattr("qless_core.reserver.BLOCK_S", 5 * PATIENCE_S)
+
+
 class Waiter(threading.Thread):
     """A thread that waits for jobs; its results are in `got`."""
 
@@ -39,7 +45,7 @@ class Waiter(threading.Thread):
         self.got = []
         self.error = None
         self._pop = pop
-        self._options = {"timeout": PATIENCE_S, **options}
+        self._options = {"timeout": 5 * PATIENCE_S, **options}
         self.start()
 
     def run(self):
@@ -69,7 +75,7 @@ def calls(redis, command="bzpopmin"):
 def test_it_takes_what_is_there_at_once(client):
     client.queues["b"].put("Job", {"n": 1}, jid="job")
 
-    job = client.reserver(["a", "b"]).pop(timeout=PATIENCE_S)
+    job = client.reserver(["a", "b"]).pop(timeout=5 * PATIENCE_S)
 
     assert (job.jid, job.queue_name, job.data) == ("job", "b", {"n": 1})
     assert (job.state, job.worker_name) == ("running", "worker-1")
@@ -177,7 +183,7 @@ def test_all_of_many_jobs_put_at_once_run(client, redis):
 
     eventually(lambda: len(done) == 50)
     stop.set()
-    assert [waiter.job for waiter in waiters] == [PATIENCE_S] * 10
+    assert [waiter.job for waiter in waiters] == [5 * PATIENCE_S] * 10
     assert sorted(done) == sorted(jids)
 
 
@@ -197,7 +203,7 @@ def test_a_recurring_job_comes_again_and_again(client):
     client.queues["q"].recur("Job", {}, 0.2, jid="rec")
     reserver = client.reserver("q")
 
-    jids = [reserver.pop(timeout=PATIENCE_S).jid for _ in range(3)]
+    jids = [reserver.pop(timeout=5 * PATIENCE_S).jid for _ in range(3)]
 
     assert jids == ["rec-1", "rec-2", "rec-3"]
 
@@ -283,7 +289,7 @@ def test_what_is_raised_while_it_waits_loses_no_job(client, monkeypatch):
     monkeypatch.setattr("qless_core.bell.Bell.rings", interrupted(interrupt))
 
     with pytest.raises(KeyboardInterrupt):
-        client.queues["q"].pop(timeout=PATIENCE_S)
+        client.queues["q"].pop(timeout=5 * PATIENCE_S)
 
     assert client.queues["q"].pop().jid == "job"
     assert client.jobs["job"].retries_left == 5
@@ -370,7 +376,7 @@ def test_a_user_who_may_not_block_is_told(client, redis):
     limited = Client(f"unix://limited:x@{path}")
 
     with pytest.raises(NotPermitted, match="bzpopmin"):
-        limited.queues["q"].pop(timeout=PATIENCE_S)
+        limited.queues["q"].pop(timeout=5 * PATIENCE_S)
 
 
 def test_waiting_needs_a_script_that_is_called_by_its_sum_where_there_are_no_functions(
