@@ -22,7 +22,7 @@ class Bell:
     """Blocks on tokens, and takes a job in the same round trip in which one comes.
 
     The call of the script is sent right behind the one that blocks: the server carries it out as
-    soon as it lets go, so that from put to start there is no more to and fro than with BRPOP.
+    soon as it lets go, so that from put to start there is no more back and forth than with BRPOP.
     Give it back with `close`, or by `with`.
 
     Args:
