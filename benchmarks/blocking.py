@@ -12,6 +12,7 @@ that the server uses meanwhile (`used_cpu` of INFO).
 from __future__ import annotations
 
 import argparse
+import logging
 import multiprocessing
 import shutil
 import threading
@@ -127,6 +128,8 @@ def used(redis: redis_py.Redis) -> float:
 def wait_idly(url: str, waiters: int, groups: int) -> None:
     """Wait for ever, in many threads, each with a connection of its own."""
     threading.stack_size(256 * 1024)
+    # So many at once find no room in the backlog of the socket, and try again.
+    logging.getLogger("qless").setLevel(logging.ERROR)
     client = Client(f"{url}{'&' if '?' in url else '?'}max_connections={3 * waiters}")
     for number in range(waiters):
         names = QUEUES if groups == 1 else [f"queue-{number % groups}"]

@@ -293,7 +293,8 @@ class _Wait:
     def _pause(self, trouble: RedisUnavailable) -> None:
         """Wait for Redis, ever longer, but no longer than there is time."""
         seconds = min(self._backoff.next(), self._left)
-        log.warning("waiting for jobs: Redis is away, again in %.1f s: %s", seconds, trouble)
+        level = logging.WARNING if self._backoff.failed == 1 else logging.INFO
+        log.log(level, "waiting for jobs: Redis is away, again in %.1f s: %s", seconds, trouble)
         until = _REAL.monotonic() + seconds
         while not self._reserver.is_stopped and _REAL.monotonic() < until:
             self._reserver.pause(until - _REAL.monotonic())
