@@ -39,15 +39,12 @@ function Queue.rouse(queue)
 end
 
 -- Queue.tell(queue): there may be something to take. One of those who wait for it is woken, once a call;
--- where nobody waits, this is all that waiting costs. `Queue.told`: the queues of which this call has told.
+-- where nobody waits, this is all that waiting costs. `Call.told`: the queue of which this call told last.
 function Queue.tell(queue)
-  local told = Queue.told
-  if told then
-    if told[queue] then
-      return
-    end
-    told[queue] = true
+  if Call.told == queue then
+    return
   end
+  Call.told = queue
   if call('exists', Key.waited(queue)) == 1
     and call('sismember', Key.paused_queues, queue) == 0 then
     Queue.rouse(queue)

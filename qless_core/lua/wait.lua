@@ -196,10 +196,9 @@ end
 
 -- pop, but nobody is told of what becomes work in it: that is seen to when it is over.
 local function pop(wait, queue)
-  local told = Queue.told
-  Queue.told = { [queue] = true }
+  Call.told = queue
   local ok, reply = pcall(Commands['pop'], wait.now, { queue, wait.worker, wait.count })
-  Queue.told = told
+  Call.told = nil
   if not ok then
     error(reply, 0)
   end
