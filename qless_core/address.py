@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     Place = tuple[str, int]
 
+#: What is before the hosts of an address, these with user and password, and what is behind.
+_AUTHORITY: Final = re.compile(r"([^/?#]*//|)([^/?#]*)(.*)", re.DOTALL)
 #: The ports of servers and of Sentinels, where an address names none.
 PORT: Final = 6379
 SENTINEL_PORT: Final = 26379
@@ -128,10 +130,12 @@ def _read(url: str) -> Address:
 
 def _split(url: str) -> tuple[SplitResult, str]:
     """Cut an address into its parts, and name its kind."""
+    # Several hosts, of which one is in brackets, are no host to newer versions of Python.
+    scheme, hosts, rest = _AUTHORITY.fullmatch(url).groups()  # type: ignore[union-attr]  # it matches any text
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(f"{scheme}x{rest}" if hosts else url)._replace(netloc=hosts or "")
     except ValueError:
-        problem = f"its host cannot be read; {_ODD}"
+        problem = f"its host or port cannot be read; {_ODD}"
         raise _Complaint(problem) from None
     found = _SCHEME.fullmatch(parts.scheme)
     if not found or "://" not in url:

@@ -94,7 +94,7 @@ def test_replicas_are_waited_for_where_they_may_take_over(url, replicas):
         ("redis:h", "it must begin with"),
         ("s3cret", "it must begin with"),
         ("redis://:s3cret@h:port", "its host or port cannot be read"),
-        ("redis://:s3cret@[::1", "its host cannot be read"),
+        ("redis://:s3cret@[::1", "its host or port cannot be read"),
         ("redis://:s3#cret@h", "it holds a #"),
         ("redis://:s3cret@h/main", "its path must be the number of a database"),
         ("redis://:s3cret@a,b", "it names several hosts"),

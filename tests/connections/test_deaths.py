@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from qless_core.client import Client
 from tests.support.load import Load
 from tests.support.nodes import Node, cluster, watched
@@ -17,9 +15,9 @@ def load_on(url, **settings):
     return Load(lambda name: Client(url, worker_name=name), pause_s=0.002, **settings)
 
 
-@pytest.mark.parametrize("fsync", ["always", "everysec"])
-def test_b68_a_server_that_crashes_and_starts_again_has_every_job(tmp_path, fsync):
-    node = Node(tmp_path / "node", {"appendonly": "yes", "appendfsync": fsync}).start()
+def test_b68_a_server_that_crashes_and_starts_again_has_every_job(tmp_path):
+    """With `everysec` it need not: while the disk is busy, an answer may come before the write."""
+    node = Node(tmp_path / "node", {"appendonly": "yes", "appendfsync": "always"}).start()
     try:
         with load_on(node.url) as load:
             for _ in range(2):

@@ -30,7 +30,7 @@ class Numbered:
 
 
 class Misspelt:
-    qless_options = {"prioritiy": 3}  # noqa: RUF012 - as an application writes it
+    qless_options = {"pryority": 3}  # noqa: RUF012 - as an application writes it
 
 
 class Nonsense:
@@ -90,7 +90,7 @@ def test_recurring_jobs_take_the_options_that_they_have(client, queue):
 @pytest.mark.parametrize(
     ("klass", "words"),
     [
-        (Misspelt, r"Misspelt\.qless_options has 'prioritiy'.*did you mean 'priority'\?"),
+        (Misspelt, r"Misspelt\.qless_options has 'pryority'.*did you mean 'priority'\?"),
         (Nonsense, r"Nonsense\.qless_options must be, or answer, a dict of options"),
     ],
 )
@@ -163,7 +163,7 @@ def test_large_jobs_are_put_in_more_round_trips():
         ((Plain, {}, {"jid": "\ud800"}), "sent"),
         ((Plain, {}, {"colour": "red"}), "colour"),
         ((Plain, {}, {"depends": ["late"]}), "comes later: job 300"),
-        ((Misspelt, {}), "prioritiy"),
+        ((Misspelt, {}), "pryority"),
         ((lambda job: job, {}), "inside a function"),
         ("nonsense", "no job to put"),
         (5, "no job to put"),
