@@ -185,7 +185,7 @@ function Put.write(now, job, must_exist)
 end
 
 -- The put that is made most: no options, no delay, and a jid that is new. What Put.write does of it,
--- without what there is none of, in half the time; answers false for any other.
+-- without what there is none of; answers false for any other.
 local function put_plain(now, arg)
   local queue, jid, klass, data = arg[2], arg[3], arg[4], arg[5]
   local delay = Check.number(arg[6], 'delay')
