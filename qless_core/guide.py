@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from redis import exceptions
@@ -67,7 +68,7 @@ class Guide:
         self.generation += 1
 
 
-class AskingGuide(Guide):
+class AskingGuide(Guide, ABC):
     """Asks one of several that know where the primary is.
 
     Args:
@@ -125,6 +126,7 @@ class AskingGuide(Guide):
         finally:
             connection.disconnect()  # type: ignore[no-untyped-call]  # redis-py's
 
+    @abstractmethod
     def answer(self, connection: AbstractConnection, place: Place) -> Place:
         """Ask on a connection, and read the answer.
 
@@ -132,7 +134,6 @@ class AskingGuide(Guide):
             redis.exceptions.RedisError: the answer is of no use.
 
         """
-        raise NotImplementedError
 
     def _nobody(self, trouble: exceptions.RedisError | None) -> exceptions.RedisError:
         problem = f"no {self.asked} of {listed(self.places)} could say where the primary is"

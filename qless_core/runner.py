@@ -200,6 +200,12 @@ class Runner:
             command = next(word for word in args[3 + len(self.script.keys) :: 3] if word != "once")
             problem = f"Whether the command {command} ran is not known: {error}"
             raise OutcomeUnknown(problem) from error
+        except exceptions.ResponseError:
+            raise
+        except BaseException:
+            # Interrupted: what is on its way must not be taken for the answer of the next call.
+            connection.disconnect()  # type: ignore[no-untyped-call]  # redis-py's own
+            raise
         finally:
             pool.release(connection)
 

@@ -280,3 +280,24 @@ def test_a_namespace_that_must_be_a_slip_is_refused(namespace):
 @pytest.mark.parametrize("namespace", ["", "ql:", "{ql}:", "{a}{b}:", "ü:", "team/a:", "x\\:"])
 def test_a_namespace_may_be_any_other_text(namespace):
     Client(namespace=namespace).close()
+
+
+def test_an_interrupted_call_leaves_no_answer_behind_for_the_next_one(client, redis, monkeypatch):
+    """As Ctrl-C between what is sent and its answer would, while the server takes its time."""
+    queue = client.queues["q"]
+    queue.put("Job", {}, jid="a")
+    pool = client.redis.connection_pool
+    connection = pool.get_connection()
+    pool.release(connection)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    redis.client_pause(300)
+    with monkeypatch.context() as patch:
+        patch.setattr(connection, "read_response", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            queue.put("Job", {}, jid="b")
+
+    assert client.jobs["a"].jid == "a"
+    assert queue.counts.name == "q"
