@@ -214,6 +214,15 @@ class Client:
         """Make what a reserver blocks with."""
         return Bell(self._runner, keys)
 
+    def once(self, request: str) -> Commands:
+        """Give commands that Redis carries out once, however often they are sent.
+
+        Args:
+            request: an id that no other request has; the answer is remembered for 10 minutes.
+
+        """
+        return Commands(functools.partial(self._run, "once", request))
+
     def track(self, jid: str) -> bool:
         """Track a job, so that its events are told; answers whether that is new.
 

@@ -22,7 +22,7 @@ from qless_core.job_class import find, klass_name_of, performer_of
 from qless_core.records import JobRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from qless_core.client import Client
     from qless_core.records import Failure, HistoryItem
@@ -67,6 +67,7 @@ class Job:
         self._record = record
         #: Fields of the record that a verb changed without telling to what.
         self._unknown: frozenset[str] = frozenset()
+        self._cleanups: list[Callable[[], object]] = []
 
     @classmethod
     def build(
@@ -299,6 +300,22 @@ class Job:
         """
         return performer_of(self.klass_name, self.queue_name)(self)
 
+    def on_stop(self, cleanup: Callable[[], object]) -> None:
+        """Have something called if the job is stopped: by its worker, a timeout, a lost lock.
+
+        The last that was given is called first; what it raises is logged. Where another thread
+        than the main one runs the job it may be called from a third, so that it can end what the
+        job waits for: `job.on_stop(process.kill)`.
+        """
+        self._cleanups.append(cleanup)
+
+    def next_cleanup(self) -> Callable[[], object] | None:
+        """Take what is to be called next now that the job is stopped; None when that is all."""
+        try:
+            return self._cleanups.pop()
+        except IndexError:
+            return None
+
     def heartbeat(self) -> float:
         """Renew the lock; answers its new end, epoch seconds.
 
@@ -413,9 +430,7 @@ class Job:
         text = self._data.text() if self._data.is_changed else None
         group, message = wire.clean(group), wire.clean(message)
         self.client.commands.fail(self.jid, self.holder, group, message, text)
-        if text is not None:
-            self._data.sent(text)
-        self._leave("failure", state=State.FAILED)
+        self.note_failed(text)
 
     def retry(self, delay: float = 0, group: str | None = None, message: str | None = None) -> int:
         """Give the job back to its queue; answers the retries left, -1 when it failed instead.
@@ -439,11 +454,49 @@ class Job:
             None if group is None else wire.clean(group),
             None if message is None else wire.clean(message),
         )
-        if left < 0:
+        self.note_retry(left, delay)
+        return left
+
+    def give_back(
+        self,
+        *,
+        ran: bool,
+        what: str = "given-back",
+        details: Mapping[str, Any] | None = None,
+        group: str | None = None,
+        message: str | None = None,
+    ) -> int:
+        """Let the job wait again now, at its place in line; answers as `retry`.
+
+        Args:
+            ran: whether it was begun: then it loses a retry, and fails where none is left.
+            what: what its history calls that.
+            details: what its history says of it: the signal, the host, the pid.
+            group: the failure that a job that ran counts as; None when it is nobody's fault.
+            message: what happened. What UTF-8 cannot hold is replaced.
+
+        Raises:
+            LockLost: another worker has it.
+            JobNotRunning: it is not running.
+            JobNotFound: it is gone.
+
+        """
+        left = self.client.commands.giveback(
+            self.jid,
+            self.holder,
+            int(ran),
+            wire.clean(what),
+            wire.dumps(dict(details or {}), what="the details of a job given back"),
+            None if group is None else wire.clean(group),
+            None if message is None else wire.clean(message),
+        )
+        if ran and left < 0:
             self._leave("failure", state=State.FAILED, remaining=left)
+        elif ran and group is not None:
+            # It may have to wait first, as the option `drop-backoff` says.
+            self._leave("failure", "state", remaining=left)
         else:
-            state = State.SCHEDULED if delay > 0 else State.WAITING
-            self._settle("failure", state=state, remaining=left)
+            self._leave(state=State.WAITING, remaining=left)
         return left
 
     # What anybody does
@@ -681,6 +734,31 @@ class Job:
         doubtful = () if dependencies_are_known else ("dependencies",)
         self._leave(*doubtful, queue=queue, state=state)
         self._learn(failure=None, remaining=self.original_retries)
+
+    def note_failed(self, text: str | None = None) -> None:
+        """Note that it failed, by a call that is not one of its own verbs.
+
+        Args:
+            text: the data that was sent with it, as JSON.
+
+        """
+        if text is not None:
+            self._data.sent(text)
+        self._leave("failure", state=State.FAILED)
+
+    def note_retry(self, left: int, delay: float = 0) -> None:
+        """Note that it is to run again, by a call that is not one of its own verbs.
+
+        Args:
+            left: the retries left, as the call answered.
+            delay: the seconds until then.
+
+        """
+        if left < 0:
+            self._leave("failure", state=State.FAILED, remaining=left)
+        else:
+            state = State.SCHEDULED if delay > 0 else State.WAITING
+            self._settle("failure", state=state, remaining=left)
 
     # Within
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from threading import Event
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from qless_core.backoff import Backoff
-from qless_core.errors import BadArgument, QlessError, RedisUnavailable
+from qless_core.errors import BadArgument, QlessError
 from qless_core.queue import Queue
-from qless_core.worker.performing import attempt, settle
+from qless_core.worker.performing import attempt
 from qless_core.worker.reserving import Ordered
+from qless_core.worker.settling import Settler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from qless_core.worker.reserving import Reserver
 
 log = logging.getLogger("qless.worker")
-
-#: How often the outcome of a job is told before it is given up: some 4 s in all.
-SETTLE_ATTEMPTS: Final = 5
 
 
 class Worker:
@@ -61,6 +58,7 @@ class Worker:
         self.interval = interval
         self.reserver = reserver(found)
         self._stop = Event()
+        self._settler = Settler(client)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r} of {self.reserver!r}>"
@@ -95,24 +93,8 @@ class Worker:
     def _work(self, job: Job) -> None:
         """Perform and settle a job; whatever becomes of it, the worker lives on."""
         log.info("job %r (%r) from %r begins", job.jid, job.klass_name, job.queue_name)
-        error = attempt(job)
-        backoff = Backoff()
-        for left in reversed(range(SETTLE_ATTEMPTS)):
-            try:
-                settle(job, error)
-                # Asks Redis where the job moved or cancelled itself.
-                log.info("job %r is settled: %s", job.jid, job.state)
-            except RedisUnavailable as trouble:
-                if not left:
-                    log.exception("job %r: its outcome could not be told", job.jid)
-                    return
-                log.warning("job %r: its outcome waits: %s", job.jid, trouble)
-                self.client.clock.wait(backoff.next())
-            except QlessError as trouble:
-                log.warning("job %r is no longer ours: %s", job.jid, trouble)
-                return
-            else:
-                return
+        if not self._settler.settle(job, attempt(job)):
+            self._settler.flush(self._stop)
 
     def _leave(self) -> None:
         """Take the worker off the list of those at work, if that can be done."""

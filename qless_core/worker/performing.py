@@ -1,20 +1,30 @@
-"""From the name of a class to work done: run a job, settle it.
+"""From the name of a class to work done: run a job within its middleware.
 
-`job_class.py` says what runs the jobs of a class.
+`job_class.py` says what runs the jobs of a class, `settling.py` what is told of it afterwards.
 """
 
 from __future__ import annotations
 
+import inspect
 import logging
 import traceback
-from typing import TYPE_CHECKING, Final
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Final
 
 from qless_core import job_class, wire
 from qless_core.errors import BadArgument
 from qless_core.job_class import CannotPerform, find, method_name_of, performer_of
+from qless_core.worker import interrupt
+from qless_core.worker.interrupt import Grip, Interruption, run_cleanups
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
+
     from qless_core.job import Job
+    from qless_core.worker.interrupt import Throw
+
+    Middleware = Callable[[Job], AbstractContextManager[Any]]
 
 __all__ = [
     "CannotPerform",
@@ -24,46 +34,96 @@ __all__ = [
     "message_of",
     "method_name_of",
     "performer_of",
-    "settle",
 ]
 
 log = logging.getLogger("qless.worker")
 
+#: The attribute of a job class that has its middleware.
+MIDDLEWARE_ATTRIBUTE: Final = "middleware"
+
 #: Files whose frames at the head of a traceback say nothing of the job.
-_OURS: Final = frozenset({__file__, job_class.__file__})
+_OURS: Final = frozenset({__file__, job_class.__file__, interrupt.__file__})
 
 
-def attempt(job: Job) -> BaseException | None:
-    """Run a job; answers what it raised, or None when it returned."""
+def attempt(
+    job: Job, middleware: Iterable[Middleware] = (), *, throw: Throw | None = None
+) -> BaseException | None:
+    """Run a job; answers what it raised, or None when it returned.
+
+    Args:
+        job: the job.
+        middleware: what goes around it, the outermost first; that of its class is inside.
+        throw: as `Grip` has it.
+
+    Returns:
+        What the job raised, or its middleware; an `Interruption` where it was stopped.
+
+    """
+    grip = Grip(job, throw)
     try:
-        performer_of(job.klass_name, job.queue_name)(job)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - all of it ends the job, not us
-        # As text, because a handler may choke on what UTF-8 cannot hold.
-        log.warning("job %r (%r) raised\n%s", job.jid, job.klass_name, message_of(error))
+        _run(job, middleware, grip)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as raised:  # noqa: BLE001 - all of it ends the job, not us
+        error = grip.in_full(raised)
+        if isinstance(error, Interruption):
+            log.warning("job %r (%r) was stopped: %r", job.jid, job.klass_name, error)
+        else:
+            # As text, because a handler may choke on what UTF-8 cannot hold.
+            log.warning("job %r (%r) raised\n%s", job.jid, job.klass_name, message_of(error))
         return error
+    finally:
+        grip.close()
     return None
 
 
-def settle(job: Job, error: BaseException | None) -> None:
-    """Complete a job that returned, fail one that raised, leave alone what settled itself.
+def _run(job: Job, middleware: Iterable[Middleware], grip: Grip) -> None:
+    """Run a job within its middleware."""
+    with ExitStack() as around:
+        for each in middleware:
+            around.enter_context(each(job))
+        for each in middleware_of(find(job.klass_name), job.klass_name):
+            around.enter_context(each(job))
+        _perform(job, performer_of(job.klass_name, job.queue_name), grip)
+
+
+def _perform(job: Job, performer: Callable[[Job], Any], grip: Grip) -> None:
+    """Run a job so that it can be stopped; what goes around it cannot be."""
+    is_done = False
+    try:
+        try:
+            grip.open()
+            performer(job)
+            is_done = True
+        finally:
+            grip.close()
+    except Interruption:
+        # One that came as it returned is too late: it is done.
+        if not is_done:
+            grip.close()
+            run_cleanups(job)
+            raise
+
+
+def middleware_of(klass: Any, klass_name: str) -> tuple[Middleware, ...]:  # noqa: ANN401 - as find()
+    """Give the middleware that a job class asks for: its attribute `middleware`, a list.
+
+    A method of that name is none: it runs the jobs of a queue that is called so.
 
     Raises:
-        LockLost: another worker has the job by now.
-        JobNotRunning: somebody took the job away meanwhile.
-        JobNotFound: somebody cancelled the job meanwhile.
-        RedisUnavailable: the outcome could not be told, or nobody knows whether it was.
+        BadArgument: it is something else.
 
     """
-    if job.is_settled:
-        return
-    if error is None:
-        try:
-            job.complete()
-        except BadArgument as problem:
-            error = problem
-        else:
-            return
-    _fail(job, error)
+    found = getattr(klass, MIDDLEWARE_ATTRIBUTE, ())
+    if inspect.isroutine(found) or inspect.ismodule(klass):
+        return ()
+    if not isinstance(found, list | tuple) or not all(map(callable, found)):
+        problem = (
+            f"{klass_name}.{MIDDLEWARE_ATTRIBUTE} must be a list of functions that take the job "
+            f"and answer a context manager, got {found!r}"
+        )
+        raise BadArgument(problem)
+    return tuple(found)
 
 
 def group_of(queue_name: str, error: BaseException) -> str:
@@ -86,14 +146,3 @@ def _traced(error: BaseException) -> str:
         frames = frames.tb_next
     # Text like "\udcff", as file names give it, must not stop a failure from being recorded.
     return wire.clean("".join(traceback.format_exception(type(error), error, frames)))
-
-
-def _fail(job: Job, error: BaseException) -> None:
-    """Record what a job raised as its failure."""
-    group, message = group_of(job.queue_name, error), message_of(error)
-    try:
-        job.fail(group, message)
-    except BadArgument:
-        # The job left something in its data that JSON cannot say; the failure matters more.
-        job.forget_changes()
-        job.fail(group, message)

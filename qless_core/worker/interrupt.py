@@ -1,0 +1,250 @@
+"""Stopping a job that runs, by an exception that is raised in it from outside.
+
+Where the main thread runs the job, a signal to the thread itself (`SIGURG`, which nobody uses and
+which does nothing by default) ends whatever it waits for. Python has nothing of the kind for other
+threads: there the exception waits until a call into C, a read of a socket say, has returned.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+    from qless_core.job import Job
+
+    Throw = Callable[["Interruption", Callable[[], bool]], object]
+
+log = logging.getLogger("qless.worker")
+
+#: What tells the main thread; 0 on a system without it.
+_SIGNAL: Final[int] = getattr(signal, "SIGURG", 0)
+
+
+class Interruption(BaseException):
+    """Raised in a job to stop it; no `except Exception` of the job swallows it.
+
+    Args:
+        why: what to say about it.
+
+    """
+
+    def __init__(self, why: str = "") -> None:
+        super().__init__(*([why] if why else []))
+        #: What was said about it.
+        self.why = why
+        #: Whether the job had begun.
+        self.has_begun = True
+
+
+class WorkerStopping(Interruption):
+    """Raised in a job whose worker was told to stop at once: the job goes back to its queue."""
+
+
+class JobTaken(Interruption):
+    """Raised in a job that is no longer ours: its lock is lost, or it was canceled."""
+
+
+class Grip:
+    """What a running job is held by, so that others can stop it.
+
+    It counts until `close`; what is told before `open` is raised there, what is told later comes
+    too late. Only the thread that runs the job opens and closes it.
+
+    Args:
+        job: the job.
+        throw: raises an exception where the job runs, unless it is done by then, as what it is
+            given beside the exception says: for greenlets. By default the job runs in the thread
+            that made this.
+
+    """
+
+    def __init__(self, job: Job, throw: Throw | None = None) -> None:
+        self.job = job
+        #: What the job was told last; None as long as nobody did.
+        self.told: Interruption | None = None
+        self._throw = throw
+        self._pending = False
+        self._thread = threading.get_ident()
+        self._by_signal = throw is None and _is_heard()
+        self._outer: Grip | None = None
+        self._is_open = False
+        self._is_closed = False
+        #: Taken for good by the thread of the job when it is done, and for a moment to tell it.
+        self._door = threading.RLock()
+        _grips[id(self)] = self
+
+    def __repr__(self) -> str:
+        return f"<Grip of {self.job!r}>"
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the thread that asks is the one that runs the job."""
+        return self._thread == threading.get_ident()
+
+    def interrupt(self, error: Interruption) -> bool:
+        """Stop the job; any thread may, and a handler of signals.
+
+        Returns:
+            Whether it comes in time: nothing more is raised in a job that is done.
+
+        """
+        if not self._door.acquire(blocking=False):
+            return False  # it is done, or told by another at this very moment
+        try:
+            if self._is_closed:
+                return False
+            self.told = error
+            self._pending = True
+            if not self._is_open:
+                return True
+            if not self._by_signal:
+                self._raise(error)
+        finally:
+            self._door.release()
+        if self._by_signal:
+            # Its own thread sees to the rest, and runs what is to be run then.
+            signal.pthread_kill(self._thread, _SIGNAL)
+        else:
+            # It may be this that ends what the thread waits for.
+            run_cleanups(self.job)
+        return True
+
+    def open(self) -> None:
+        """Begin: from now on the thread may be interrupted.
+
+        Raises:
+            Interruption: the job was told to stop before it began.
+
+        """
+        global _on_main
+        if self._by_signal:
+            self._outer, _on_main = _on_main, self
+        self._is_open = True
+        if self.told is not None:
+            self.told.has_begun = False
+            self.deliver()
+
+    def close(self) -> None:
+        """End: from now on nothing is raised. What was on its way is dropped, the job is done.
+
+        It is to be called once more where it was itself interrupted.
+        """
+        global _on_main  # noqa: PLW0603 - as above
+        while not self._is_closed:
+            try:
+                # For good. Once more does no harm: who is interrupted does not know if it has it.
+                self._door.acquire()
+                if self._by_signal:
+                    _on_main = self._outer
+                elif self._throw is None:
+                    _raise_in(self._thread, None)
+                _grips.pop(id(self), None)
+                self._is_closed = True
+            except Interruption as error:
+                log.debug("%r came when job %r was done", error, self.job.jid)
+
+    def in_full(self, error: BaseException) -> BaseException:
+        """Give what the job was told for what arrived of it: a bare class, in other threads."""
+        if self.told is None or error is self.told or type(error) is not type(self.told):
+            return error
+        return self.told.with_traceback(error.__traceback__)
+
+    def deliver(self) -> None:
+        """Raise what the job was told, in its own thread, unless that was done.
+
+        Raises:
+            Interruption: what it was told.
+
+        """
+        if self._pending and self.told is not None and not self._is_closed:
+            self._pending = False
+            raise self.told
+
+    def _raise(self, error: Interruption) -> None:
+        if self._throw is not None:
+            self._throw(error, lambda: not self._is_closed)
+        else:
+            _raise_in(self._thread, type(error))
+
+
+#: Jobs that run in this process, by the identity of the grip.
+_grips: dict[int, Grip] = {}
+#: The innermost grip of the main thread.
+_on_main: Grip | None = None
+
+
+def running() -> list[Grip]:
+    """List the jobs that run in this process."""
+    return list(_grips.values())
+
+
+def interrupt(error: Interruption, jid: str | None = None, worker: str | None = None) -> int:
+    """Stop jobs that run in this process, all of them or those that are meant.
+
+    Args:
+        error: what to raise in them.
+        jid: the job.
+        worker: who holds it.
+
+    Returns:
+        How many were told in time.
+
+    """
+    meant = [
+        grip
+        for grip in running()
+        if jid in (None, grip.job.jid) and worker in (None, grip.job.holder)
+    ]
+    # Our own comes last: where this is a handler of signals, it ends here.
+    meant.sort(key=lambda grip: grip.is_here)
+    return sum(grip.interrupt(error) for grip in meant)
+
+
+def run_cleanups(job: Job) -> None:
+    """Call what a job left for when it is stopped, the last first, each once."""
+    while (cleanup := job.next_cleanup()) is not None:
+        try:
+            cleanup()
+        except Exception:
+            log.exception("job %r: a cleanup failed", job.jid)
+
+
+def _is_heard() -> bool:
+    """Whether this is the main thread, and the signal comes to us."""
+    if not _SIGNAL or threading.current_thread() is not threading.main_thread():
+        return False
+    handler = signal.getsignal(_SIGNAL)
+    if handler in (signal.SIG_DFL, signal.SIG_IGN):
+        signal.signal(_SIGNAL, _hear)
+        return True
+    return handler is _hear
+
+
+def _hear(_: int, __: FrameType | None) -> None:
+    if _on_main is not None:
+        _on_main.deliver()
+
+
+def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
+    """Raise an exception in a thread as soon as it runs Python; None takes back what waits."""
+    wanted = None if kind is None else ctypes.py_object(kind)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), wanted)
+
+
+def _forget() -> None:
+    """Hold nothing in a forked child: the threads that ran the jobs are not there."""
+    global _on_main  # noqa: PLW0603 - as above
+    _grips.clear()
+    _on_main = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
