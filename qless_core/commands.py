@@ -18,6 +18,7 @@ from qless_core.records import (
     AuditStep,
     Closure,
     CronDue,
+    GivenBack,
     JidPage,
     JobRecord,
     Outcome,
@@ -27,6 +28,7 @@ from qless_core.records import (
     Report,
     ThrottleRecord,
     TrackedRecord,
+    TurnReply,
     WaitReply,
     WorkerCounts,
     WorkerJobs,
@@ -283,6 +285,70 @@ class Commands:
             raise BadArgument(problem)
         reply = self._call("retry", jid, queue, worker, delay_s, *_given(group), *_given(message))
         return whole_or_0(reply)
+
+    def giveback(  # noqa: PLR0917 - the arguments of the command, in its order
+        self,
+        jid: str,
+        worker: str,
+        ran: int,
+        what: str,
+        details: str,
+        group: str | None = None,
+        message: str | None = None,
+    ) -> int:
+        """Let a running job wait again at its place; answers as `retry`.
+
+        Args:
+            jid: which.
+            worker: who holds it.
+            ran: 1 for a job that was begun, which loses a retry; 0 for one that was not.
+            what: what its history calls that.
+            details: what its history says of it, an object as JSON.
+            group: the failure that a job that ran counts as.
+            message: what happened.
+
+        Raises:
+            JobNotFound: there is no such job.
+            JobNotRunning: it is not running.
+            LockLost: another worker has it.
+
+        """
+        if message is not None and group is None:
+            problem = "giveback(): a message needs a group"
+            raise BadArgument(problem)
+        reply = self._call(
+            "giveback", jid, worker, ran, what, details, *_given(group), *_given(message)
+        )
+        return whole_or_0(reply)
+
+    def giveback_all(
+        self,
+        worker: str,
+        what: str,
+        details: str,
+        started: Sequence[str],
+        group: str | None = None,
+        message: str | None = None,
+    ) -> GivenBack:
+        """Do `giveback` with all that a worker holds, some hundreds of jobs at a time.
+
+        Args:
+            worker: who holds them.
+            what: as of `giveback`, like `details`, `group` and `message`.
+            details: as above.
+            started: those that lose a retry.
+            group: as above.
+            message: as above.
+
+        """
+        if message is not None and group is None:
+            problem = "giveback.all(): a message needs a group"
+            raise BadArgument(problem)
+        names = wire.dumps(list(started), what="a list of names")
+        reply = self._call(
+            "giveback.all", worker, what, details, names, *_given(group), *_given(message)
+        )
+        return GivenBack.from_reply(wire.reply_record(reply))
 
     def cancel(self, *jids: str) -> list[str]:
         """Remove jobs for good; answers their jids.
@@ -740,6 +806,29 @@ class Commands:
         )
         jobs = [JobRecord.from_reply(job) for job in wire.as_list(reply.get("jobs"))]
         return text(reply.get("state")), jobs
+
+    def turn(
+        self,
+        worker: str,
+        count: int,
+        group: str,
+        queues: Sequence[str],
+        done: Sequence[tuple[str, str, str]] = (),
+    ) -> TurnReply:
+        """Finish jobs that a worker holds, and take it the next ones, in one call.
+
+        Args:
+            worker: who.
+            count: how many to take at most.
+            group: as of `wait_pop`.
+            queues: where to look, in this order; at most 1000.
+            done: jid, queue and data as JSON of each job to finish.
+
+        """
+        flat = [part for job in done for part in job]
+        return TurnReply.from_text(
+            self._call("turn", worker, count, group, len(queues), *queues, *flat)
+        )
 
     def bulk_closure(self, *jids: str) -> Closure:
         """Find all jobs that wait for these, through whomever."""

@@ -22,7 +22,7 @@ from qless_core.job_class import find, klass_name_of, performer_of
 from qless_core.records import JobRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from qless_core.client import Client
     from qless_core.records import Failure, HistoryItem

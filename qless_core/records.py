@@ -161,6 +161,33 @@ class WaitReply:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnReply:
+    """What became of the jobs that a worker has done, and what it took next.
+
+    Attributes:
+        jobs: those that it took.
+        left: the jids that could not be finished, each with the reason, as in `Report`.
+        now: the moment of it, epoch seconds by the clock that the queue goes by.
+
+    """
+
+    jobs: tuple[JobRecord, ...] = ()
+    left: Mapping[str, str] = field(default_factory=dict)
+    now: float = 0
+
+    @classmethod
+    def from_text(cls, text: str | None) -> Self:
+        """Read the reply of `turn`."""
+        reply = wire.reply_record(text)
+        left = reply.get("left")
+        return cls(
+            tuple(map(JobRecord.from_reply, wire.as_list(reply.get("jobs")))),
+            left if isinstance(left, dict) else {},
+            number_or_0(reply.get("now")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class RecurringRecord:
     """A recurring job as the script tells it; `data` is the JSON text its children get."""
 
@@ -317,6 +344,19 @@ class TrackedRecord:
         """Read the reply of `track` without arguments."""
         jobs = wire.as_list(reply.get("jobs"))
         return cls(tuple(map(JobRecord.from_reply, jobs)), texts(reply.get("expired")))
+
+
+@dataclass(frozen=True, slots=True)
+class GivenBack:
+    """The jobs of a worker that wait again, and those that failed as they had no retry left."""
+
+    given: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `giveback.all`."""
+        return cls(texts(reply.get("given")), texts(reply.get("failed")))
 
 
 @dataclass(frozen=True, slots=True)

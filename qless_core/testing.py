@@ -152,6 +152,7 @@ _NULL_REPLIES: Final[dict[str, Callable[..., Any]]] = {
     "complete": _new_state,
     "fail": lambda _, *args: args[0],
     "retry": lambda *_: 4,
+    "giveback": lambda _, *args: 4 if args[2] == "1" else 5,
     "cancel": lambda _, *jids: [*jids],
     "depends": lambda *_: 1,
     "priority": lambda _, *args: args[1],

@@ -5,7 +5,8 @@ local FILES = [[
   put=put put.new=put requeue=put get=job? multiget=job? priority=job
   pop=pop peek=pop? heartbeat=heartbeat timeout=heartbeat
   wait.pop=wait wait.look=wait wait.leave=wait wait.wake=wait
-  complete=complete fail=fail retry=retry failed=failures? unfail=failures cancel=cancel
+  complete=complete fail=fail retry=retry giveback=giveback giveback.all=giveback
+  failed=failures? unfail=failures cancel=cancel
   depends=dependencies tag=tags track=track log=history
   jobs=queue? queues=queue? length=queue? pause=queue unpause=queue queue.forget=queue
   workers=worker? worker.deregister=worker stats=stats?
@@ -14,7 +15,7 @@ local FILES = [[
   recur.untag=recurring unrecur=recurring recur.next=recurring?
   cron=cron cron.due=cron? cron.refill=cron
   bulk.move=bulk bulk.cancel=bulk bulk.closure=bulk? bulk.states=bulk?
-  bulk.put=bulk bulk.complete=bulk complete.pop=bulk
+  bulk.put=bulk bulk.complete=bulk complete.pop=bulk turn=turn
   jobs.walk=walk? archive.next=archive? archive.done=archive
   audit.scan=audit? audit.walk=audit? audit.look=audit? audit.repair=repair
   throttle.set=throttle throttle.get=throttle? throttle.locks=throttle? throttle.pending=throttle?

@@ -611,3 +611,57 @@ def test_q12_a_job_is_locked_by_its_own_heartbeat_else_its_queues_else_that_of_a
     assert client.queues["other"].pop().ttl == 5
     with pytest.raises(BadArgument, match="heartbeat"):
         queue.put("Job", {}, heartbeat=-1)
+
+
+def test_a_job_that_was_not_begun_is_given_back_as_it_was(client, queue):
+    queue.put("Job", {}, jid="a", retries=0)
+    job = queue.pop()
+
+    assert job.give_back(ran=False, details={"host": "web-3"}) == 0
+
+    assert job.is_settled
+    assert (job.state, job.worker_name, job.expires_at) == (State.WAITING, "", 0)
+    assert (job.history[-1].what, job.history[-1].details) == ("given-back", {"host": "web-3"})
+    assert job.record == client.jobs["a"].record
+    assert queue.pop() == job
+
+
+def test_a_job_that_ran_is_given_back_with_a_retry_less(client, queue):
+    queue.put("Job", {}, jid="a", retries=1)
+    job = queue.pop()
+
+    assert job.give_back(ran=True, what="died", group="worker-died", message="by \ud800") == 0
+
+    assert (job.state, job.failure.group, job.retries_left) == (State.WAITING, "worker-died", 0)
+    assert job.record == client.jobs["a"].record
+
+
+def test_a_job_that_is_given_back_and_waits_first_knows_it(client, queue):
+    client.config["drop-backoff"] = 60
+    queue.put("Job", {}, jid="a")
+    job = queue.pop()
+
+    job.give_back(ran=True, group="worker-died")
+
+    assert job.state == State.SCHEDULED
+
+
+def test_a_job_that_is_given_back_without_a_retry_fails(client, queue):
+    queue.put("Job", {}, jid="a", retries=0)
+    job = queue.pop()
+
+    assert job.give_back(ran=True) == -1
+
+    assert (job.state, job.failure.group) == (State.FAILED, "failed-retries-q")
+    assert job.record == client.jobs["a"].record
+
+
+def test_a_job_that_another_worker_has_is_not_given_back(queue, other, clock):
+    mine, theirs = lose(queue, other, clock)
+
+    with pytest.raises(LockLost):
+        mine.give_back(ran=True)
+    with pytest.raises(BadArgument):
+        theirs.give_back(ran=True, message="without a group")
+
+    assert theirs.give_back(ran=False) == 4

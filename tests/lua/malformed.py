@@ -127,6 +127,19 @@ BAD_CALLS = {
         *without(("run", "q", "w"), "jid", "queue", "worker"),
         *[(("run", "q", "w", value), "delay") for value in NOT_NUMBERS],
     ],
+    "giveback": [
+        *without(("run", "w", 0, "died", "{}"), "jid", "worker", "ran", "what", "details"),
+        *[(("run", "w", value, "died", "{}"), "ran") for value in (*NOT_COUNTS, "2", "01")],
+        (("run", "w", 0, "", "{}"), "what"),
+        *[(("run", "w", 0, "died", value), "details") for value in (*NOT_JSON, "[]", "5")],
+    ],
+    "giveback.all": [
+        *without(("w", "died", "{}", "[]"), "worker", "what", "details", "started"),
+        (("", "died", "{}", "[]"), "worker"),
+        (("w", "", "{}", "[]"), "what"),
+        *[(("w", "died", value, "[]"), "details") for value in (*NOT_JSON, "[]", "5")],
+        *[(("w", "died", "{}", value), "started") for value in NOT_STRINGS],
+    ],
     "failed": [
         *[(("g", value), "start") for value in NOT_COUNTS],
         *[(("g", 0, value), "limit") for value in NOT_COUNTS],
@@ -331,6 +344,16 @@ BAD_CALLS = {
         *[(("q", value, "run", "w", "q", "{}"), "count") for value in NOT_COUNTS],
         *[(("q", 1, "run", "w", "q", value), "data") for value in NOT_JSON],
         (("q", 1, "run", "w", "q", "{}", "delay", 5), "next"),
+    ],
+    "turn": [
+        *without(("w", 1, "g", 1, "q"), "worker", "count", "group", "number", "queue"),
+        *[(("w", value, "g", 1, "q"), "count") for value in NOT_COUNTS],
+        *[(("w", 1, "g", value, "q"), "number") for value in (*NOT_COUNTS, 0, 1001)],
+        (("", 1, "g", 1, "q"), "worker"),
+        (("w", 1, "", 1, "q"), "group"),
+        (("w", 1, "g", 2, "q", ""), "queue"),
+        (("w", 1, "g", 1, "q", "run", "q"), "data"),
+        *[(("w", 1, "g", 1, "q", "run", "q", value), "data") for value in NOT_JSON],
     ],
     "jobs.walk": [
         ((), "list"),

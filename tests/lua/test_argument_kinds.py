@@ -54,6 +54,10 @@ KINDS = {
     "seconds": ("positive", 60),
     "order": ("choice", "open-first"),
     "state": ("choice", "running"),
+    "ran": ("choice", 0),
+    "what": ("name", "died"),
+    "details": ("object", "{}"),
+    "started": ("strings", "[]"),
 }
 OWN = {
     ("log", "data"): ("object", "{}"),
@@ -63,7 +67,7 @@ OWN = {
 
 #: Where a command needs a job in another state than waiting.
 JIDS = {
-    **dict.fromkeys(("heartbeat", "complete", "fail", "retry", "timeout"), "run"),
+    **dict.fromkeys(("heartbeat", "complete", "fail", "retry", "timeout", "giveback"), "run"),
     **dict.fromkeys(("recur.get", "recur.update", "recur.tag", "recur.untag", "unrecur"), "rec"),
     "recur": "rec",
 }
@@ -101,7 +105,7 @@ OPTIONS = {
 #: written out, in `malformed.py`.
 WRITTEN_OUT = (
     *("bulk.put", "bulk.complete", "bulk.move", "bulk.cancel", "complete.pop", "cron", "archive"),
-    *("audit", "throttle", "queue.throttle", "jobs.walk", "recur.next", "once", "wait"),
+    *("audit", "throttle", "queue.throttle", "jobs.walk", "recur.next", "once", "wait", "turn"),
 )
 
 
