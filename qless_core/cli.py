@@ -108,7 +108,7 @@ def _work(client: Client, arguments: argparse.Namespace) -> None:
         client,
         arguments.queue,
         interval=arguments.interval,
-        reserver=RoundRobin if arguments.round_robin else Ordered,
+        order=RoundRobin if arguments.round_robin else Ordered,
     )
     worker.run()
 

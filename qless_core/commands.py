@@ -22,6 +22,7 @@ from qless_core.records import (
     JidPage,
     JobRecord,
     Outcome,
+    Progress,
     QueueCounts,
     QueueStats,
     RecurringRecord,
@@ -32,6 +33,7 @@ from qless_core.records import (
     WaitReply,
     WorkerCounts,
     WorkerJobs,
+    WorkerRecord,
     text,
     texts,
     whole_or_0,
@@ -461,6 +463,30 @@ class Commands:
         """
         self._call("log", jid, message, *_given(data))
 
+    def progress(
+        self,
+        jid: str,
+        worker: str,
+        done: float,
+        *,
+        total: float | None = None,
+        note: str | None = None,
+    ) -> None:
+        """Note how far a running job is.
+
+        Raises:
+            JobNotFound: there is no such job.
+            JobNotRunning: it is not running.
+            LockLost: another worker has it.
+
+        """
+        self._call("progress", jid, worker, done, *_options(total=total, note=note))
+
+    def progress_get(self, jid: str) -> Progress | None:
+        """Read how far a job was when it said so last; None when it never did."""
+        reply = self._call("progress.get", jid)
+        return Progress.from_reply(wire.reply_record(reply)) if reply else None
+
     # Queues and workers
 
     def queues(self) -> list[QueueCounts]:
@@ -502,6 +528,30 @@ class Commands:
     def worker_deregister(self, *workers: str) -> None:
         """Take workers off the list until they are heard of again."""
         self._call("worker.deregister", *workers)
+
+    def worker_beat(self, worker: str, info: str) -> str:
+        """Give a sign of life; answers `stop`, `pause` or `resume` where that is asked, else "".
+
+        Args:
+            worker: who.
+            info: what it tells of itself, an object as JSON.
+
+        """
+        return text(self._call("worker.beat", worker, info))
+
+    def worker_ask(self, worker: str, request: str) -> None:
+        """Ask a worker to `stop`, to `pause` or to `resume`.
+
+        Raises:
+            WorkerNotFound: no worker of that name tells of itself.
+
+        """
+        self._call("worker.ask", worker, request)
+
+    def worker_info(self, *workers: str) -> list[WorkerRecord]:
+        """Read what workers tell of themselves, each in its turn."""
+        found = self._list("worker.info", *workers) if workers else []
+        return [WorkerRecord.from_reply(worker) for worker in found]
 
     # Options
 

@@ -19,13 +19,13 @@ from qless_core import wire
 from qless_core.data import JobData
 from qless_core.errors import BadArgument, JobNotFound, MalformedData
 from qless_core.job_class import find, klass_name_of, performer_of
-from qless_core.records import JobRecord
+from qless_core.records import Failure, JobRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from qless_core.client import Client
-    from qless_core.records import Failure, HistoryItem
+    from qless_core.records import HistoryItem, Progress
 
 
 class State(StrEnum):
@@ -211,6 +211,11 @@ class Job:
         """The JSON text of the data as it would be sent: what was received, unless changed."""
         return self._data.text()
 
+    @property
+    def unsent_data(self) -> str | None:
+        """The JSON text of the data where Redis has another one; None where it has this one."""
+        return self._data.text() if self._data.is_changed else None
+
     def __getitem__(self, key: Any) -> Any:  # noqa: ANN401 - job data is any JSON
         return self.data[key]
 
@@ -231,6 +236,48 @@ class Job:
     def failure(self) -> Failure | None:
         """Why it failed last; None when it did not."""
         return self._knowing("failure").failure
+
+    @property
+    def last_failure(self) -> Failure | None:
+        """What went wrong last with this work, in whichever attempt; None when nothing did.
+
+        It is `failure`; where that was forgotten, as a job was put to work again, what the history
+        tells of it: everything but the message.
+        """
+        if self.failure is not None:
+            return self.failure
+        for item in reversed(self._this_time()):
+            if item.what == "failed":
+                told = item.details
+                return Failure(
+                    str(told.get("group", "")), "", item.when, str(told.get("worker", ""))
+                )
+        return None
+
+    @property
+    def attempt(self) -> int:
+        """Which run of this work this is, 1 for the first; of a job that does not run, its last.
+
+        Every run counts for which a worker took it, whatever became of that, also those before
+        somebody retried it by hand; those do not for which it was given back without having begun.
+        It begins anew where the job completed: in its next queue, or when it is put again. Of a
+        history that was cut (option `max-job-history`) what is left counts, and the used retries.
+        """
+        taken = 0
+        for item in self._this_time():
+            if item.what == "popped":
+                taken += 1
+            elif item.details.get("ran") is False:
+                taken -= 1
+        known = self._knowing("state", "remaining")
+        used = known.retries - known.remaining
+        return max(taken, used + (known.state == State.RUNNING), 0)
+
+    def _this_time(self) -> list[HistoryItem]:
+        """Give what happened since it completed last, oldest first."""
+        items = self.history
+        done = [place for place, item in enumerate(items) if item.what == "done"]
+        return items[done[-1] + 1 :] if done else items
 
     @property
     def tracked(self) -> bool:
@@ -331,6 +378,35 @@ class Job:
             self._data.sent(text)
         self._learn(expires=expires)
         return expires
+
+    def progress(self, done: float, total: float | None = None, note: str | None = None) -> None:
+        """Tell how far it is, for people to see; one round trip, and the lock stays as it is.
+
+        Args:
+            done: how much is done.
+            total: of how much, where that is known.
+            note: what to say beside. What UTF-8 cannot hold is replaced.
+
+        Raises:
+            LockLost: another worker has it.
+            JobNotRunning: it is not running.
+            JobNotFound: it is gone.
+
+        """
+        self.client.commands.progress(
+            self.jid,
+            self.holder,
+            done,
+            total=total,
+            note=None if note is None else wire.clean(note),
+        )
+
+    def read_progress(self) -> Progress | None:
+        """Read how far it was when it said so last, maybe in an earlier run; None if it never did.
+
+        `done`, `total`, `note`, `share` (0 to 1), `when` and `worker`.
+        """
+        return self.client.commands.progress_get(self.jid)
 
     def complete(
         self,

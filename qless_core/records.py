@@ -387,6 +387,144 @@ class WorkerJobs:
         return cls(texts(reply.get("jobs")), texts(reply.get("stalled")))
 
 
+@dataclass(frozen=True, slots=True)
+class WorkerChild:
+    """A child of a worker: the name in which it takes jobs, its pid, and when it started."""
+
+    name: str
+    pid: int = 0
+    started: float = 0
+
+    @classmethod
+    def from_reply(cls, reply: Any) -> Self:  # noqa: ANN401 - any part of a reply
+        """Read one of the `children` that a worker tells of."""
+        reply = reply if isinstance(reply, dict) else {}
+        return cls(
+            text(reply.get("name")), whole_or_0(reply.get("pid")), number_or_0(reply.get("started"))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerInfo:
+    """What a worker tells of itself.
+
+    Attributes:
+        host: the machine that it runs on.
+        pid: its process there.
+        kind: `forking`, `serial`, `thread` or `greenlet`.
+        version: of this package.
+        queues: the names and patterns that it was told, in its order.
+        concurrency: how many jobs it runs at once, at most.
+        started: when, epoch seconds; another process of the same name started at another time.
+        state: `running`, `paused` or `stopping`.
+        children: the processes that run its jobs; none where it runs them itself.
+
+    """
+
+    host: str = ""
+    pid: int = 0
+    kind: str = ""
+    version: str = ""
+    queues: tuple[str, ...] = ()
+    concurrency: int = 1
+    started: float = 0
+    state: str = "running"
+    children: tuple[WorkerChild, ...] = ()
+
+    @classmethod
+    def from_reply(cls, reply: Any) -> Self | None:  # noqa: ANN401 - any part of a reply
+        """Read what a worker told of itself; None where it told nothing."""
+        if not isinstance(reply, dict):
+            return None
+        return cls(
+            host=text(reply.get("host")),
+            pid=whole_or_0(reply.get("pid")),
+            kind=text(reply.get("kind")),
+            version=text(reply.get("version")),
+            queues=texts(reply.get("queues")),
+            concurrency=whole_or_0(reply.get("concurrency")) or 1,
+            started=number_or_0(reply.get("started")),
+            state=text(reply.get("state")) or "running",
+            children=tuple(
+                found
+                for child in wire.as_list(reply.get("children"))
+                if (found := WorkerChild.from_reply(child)).name
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRecord:
+    """A worker as the script knows it.
+
+    Attributes:
+        name: what it is called.
+        seen: when it gave a sign of life last, epoch seconds; None when it is not on the list.
+        asked: what it is asked to do and has not done yet; "" for nothing.
+        info: what it tells of itself; None when it tells nothing, as children and other clients.
+
+    """
+
+    name: str
+    seen: float | None = None
+    asked: str = ""
+    info: WorkerInfo | None = None
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read one worker of the reply of `worker.info`."""
+        return cls(
+            name=text(reply.get("name")),
+            seen=as_number(reply.get("seen")),
+            asked=text(reply.get("asked")),
+            info=WorkerInfo.from_reply(reply.get("info")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a job is, by its own word.
+
+    Attributes:
+        done: how much of it is done.
+        total: of how much; None where it did not say.
+        note: what it said beside; "" for nothing.
+        when: when it said so, epoch seconds.
+        worker: who held it then.
+
+    """
+
+    done: float
+    total: float | None = None
+    note: str = ""
+    when: float = 0
+    worker: str = ""
+
+    @classmethod
+    def from_reply(cls, reply: Any) -> Self | None:  # noqa: ANN401 - any part of a reply
+        """Read the field `progress` of a job; None where it said nothing."""
+        if not isinstance(reply, dict):
+            return None
+        return cls(
+            done=number_or_0(reply.get("done")),
+            total=as_number(reply.get("total")),
+            note=text(reply.get("note")),
+            when=number_or_0(reply.get("when")),
+            worker=text(reply.get("worker")),
+        )
+
+    @property
+    def share(self) -> float | None:
+        """The part of it that is done, from 0 to 1; None where it is not known of how much.
+
+        >>> Progress(30, 40).share, Progress(3).share, Progress(0, 0).share, Progress(9, 3).share
+        (0.75, None, 1.0, 1.0)
+        """
+        if self.total is None:
+            return None
+        return min(self.done / self.total, 1.0) if self.total > 0 else 1.0
+
+
 #: How many bins of which width, in seconds: 60 seconds, 59 minutes, 23 hours, 6 days.
 LAYOUT: Final = ((60, 1), (59, 60), (23, 3600), (6, 86400))
 

@@ -79,8 +79,12 @@ class Reserver:
             problem = "a reserver needs at least one queue"
             raise BadArgument(problem)
         self.client = client
-        #: The names of the queues, in order.
+        #: The names of the queues, in order; who waits may ask them in another one each time.
         self.queues = tuple(dict.fromkeys(names))
+        #: The same, as they were given.
+        self.queues_as_given = self.queues
+        #: How often it was waited for Redis: an answer may have been lost then, with jobs in it.
+        self.troubles = 0
         #: What those share who wait for the same queues.
         self.group = _group_of(self.queues)
         self._flag = stop
@@ -216,6 +220,7 @@ class _Wait:
                     reply = self._block(bell)
             except RedisUnavailable as trouble:
                 bell.drop()
+                self._reserver.troubles += 1
                 if not trouble.passes or self._is_over:
                     raise
                 self._pause(trouble)

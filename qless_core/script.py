@@ -37,6 +37,7 @@ PARTS: Final = (
     "fail",
     "retry",
     "giveback",
+    "progress",
     "cancel",
     "track",
     "worker",

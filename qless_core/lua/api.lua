@@ -6,10 +6,11 @@ local FILES = [[
   pop=pop peek=pop? heartbeat=heartbeat timeout=heartbeat
   wait.pop=wait wait.look=wait wait.leave=wait wait.wake=wait
   complete=complete fail=fail retry=retry giveback=giveback giveback.all=giveback
-  failed=failures? unfail=failures cancel=cancel
+  progress=progress progress.get=progress? failed=failures? unfail=failures cancel=cancel
   depends=dependencies tag=tags track=track log=history
   jobs=queue? queues=queue? length=queue? pause=queue unpause=queue queue.forget=queue
-  workers=worker? worker.deregister=worker stats=stats?
+  workers=worker? worker.deregister=worker worker.beat=worker worker.ask=worker worker.info=worker?
+  stats=stats?
   config.get=config? config.set=config config.unset=config
   recur=recurring recur.get=recurring? recur.update=recurring recur.tag=recurring
   recur.untag=recurring unrecur=recurring recur.next=recurring?

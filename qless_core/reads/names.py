@@ -91,6 +91,13 @@ def resolve(scope: Scope, kind: str, digest: NameDigest) -> Read[str | None]:
     return next((name for name in found or () if NameDigest.of(name) == digest), None)
 
 
+@read
+def queue_names(scope: Scope) -> Read[tuple[str, ...]]:
+    """List the names of all queues, in the order in which they were first seen."""
+    (found,) = yield [_queues(scope.keys)]
+    return tuple(found or ())
+
+
 @dataclass(frozen=True, slots=True)
 class Similar:
     """Names that contain a word, whatever its case, shortest first, at most `SIMILAR` each."""

@@ -1,67 +1,94 @@
-"""What every worker does: reserve a job, perform it, settle it, until told to stop.
-
-A worker outlives its troubles: a lost lock ends the work on that job alone, and while Redis is
-away it waits, ever longer, and then goes on.
-"""
+"""What workers of all kinds share: how they are made, what they are told, how they end."""
 
 from __future__ import annotations
 
 import logging
+import signal
 from contextlib import suppress
-from threading import Event
-from typing import TYPE_CHECKING
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Final
 
-from qless_core.errors import BadArgument, QlessError
-from qless_core.queue import Queue
-from qless_core.worker.performing import attempt
-from qless_core.worker.reserving import Ordered
-from qless_core.worker.settling import Settler
+from qless_core.clock import Clock
+from qless_core.errors import QlessError
+from qless_core.worker.deaths import died_here, give_back_all
+from qless_core.worker.interrupt import JobTaken, WorkerStopping, running
+from qless_core.worker.locks import LockWatch
+from qless_core.worker.plan import Plan
+from qless_core.worker.reserving import Ordered, names_of
+from qless_core.worker.signals import log_stacks
+from qless_core.worker.switch import Mode, Switch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Sequence
 
     from qless_core.client import Client
-    from qless_core.job import Job
-    from qless_core.worker.reserving import Reserver
+    from qless_core.queue import Queue
+    from qless_core.worker.loop import Loop
+    from qless_core.worker.plan import Middleware
+    from qless_core.worker.reserving import Order
 
 log = logging.getLogger("qless.worker")
+
+#: Seconds between two attempts to interrupt what has not begun yet.
+INSIST_S: Final = 0.05
+#: Seconds that a worker takes at most to give back what it holds, when its jobs do not end.
+GIVE_UP_S: Final = 2.0
+
+#: What waiting goes by: real time, also where the queue's is another.
+_REAL: Final = Clock()
 
 
 class Worker:
     """What all workers share.
 
     Args:
-        client: whose queues to work; its `worker_name` holds the jobs.
-        queues: names of queues, or queues.
-        interval: seconds to wait before looking again when there was no job.
-        reserver: makes what takes the next job from some queues; in their order by default.
+        client: whose queues to work; its `worker_name` names the worker.
+        queues: names of queues, or patterns of names, or queues.
+        interval: seconds to wait for a job before the worker looks anew; a job that comes ends the
+            waiting at once.
+        order: in which the queues are asked: `Ordered`, `RoundRobin`, `Shuffled`, `Weighted`, or
+            any callable that takes the names and the one that gave the last job, and answers the
+            names in order.
+        prefetch: how many jobs are taken at once, at most; above 1 for jobs that are short.
+        middleware: what goes around each job, the outermost first: callables that take the job and
+            answer a context manager.
+        grace: seconds that jobs have to end when the worker is told to stop at once.
+        burst: whether to end when nothing is left, running or due.
 
     Raises:
-        BadArgument: there is no queue to work.
+        BadArgument: there is no queue to work, or an option makes no sense.
 
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - options, keyword-only
         self,
         client: Client,
-        queues: Iterable[str | Queue],
+        queues: str | Queue | Iterable[str | Queue],
         *,
         interval: float = 60.0,
-        reserver: Callable[[Iterable[Queue]], Reserver] = Ordered,
+        order: Order | type[Order] = Ordered,
+        prefetch: int = 1,
+        middleware: Iterable[Middleware] = (),
+        grace: float = 5.0,
+        burst: bool = False,
+        **limits: Any,  # noqa: ANN401 - of the children that some kinds have, as `Plan` takes them
     ) -> None:
-        names = [queues] if isinstance(queues, str) else queues
-        found = [queue if isinstance(queue, Queue) else client.queues[queue] for queue in names]
-        if not found:
-            problem = "a worker needs at least one queue"
-            raise BadArgument(problem)
         self.client = client
-        self.interval = interval
-        self.reserver = reserver(found)
-        self._stop = Event()
-        self._settler = Settler(client)
+        self.plan = Plan(
+            queues=names_of(queues),
+            order=order,
+            interval=interval,
+            prefetch=prefetch,
+            middleware=tuple(middleware),
+            grace=grace,
+            burst=burst,
+            **limits,
+        )
+        self.switch = Switch()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name!r} of {self.reserver!r}>"
+        queues = ", ".join(map(repr, self.plan.queues))
+        return f"<{type(self).__name__} {self.name!r} of {queues}>"
 
     @property
     def name(self) -> str:
@@ -71,32 +98,138 @@ class Worker:
     @property
     def is_stopping(self) -> bool:
         """Whether it was told to stop."""
-        return self._stop.is_set()
+        return self.switch.is_ending
 
-    def stop(self) -> None:
-        """Take no more jobs; the one that runs is finished. Any thread may say so."""
-        log.info("worker %s takes no more jobs", self.name)
-        self._stop.set()
+    @property
+    def is_paused(self) -> bool:
+        """Whether it was told to take no jobs for the time being."""
+        return self.switch.mode is Mode.PAUSE
 
-    def step(self) -> Job | None:
-        """Take one job, perform and settle it; answers it, or None when there was none.
+    def stop(self, *, now: bool = False) -> None:
+        """Take no more jobs, and end. Any thread may say so.
 
-        Raises:
-            RedisUnavailable: no job could be taken.
+        Args:
+            now: interrupt what runs, and give it back; else it is finished.
 
         """
-        job = self.reserver.reserve()
-        if job is not None:
-            self._work(job)
-        return job
+        self._tell(Mode.STOP if now else Mode.FINISH)
 
-    def _work(self, job: Job) -> None:
-        """Perform and settle a job; whatever becomes of it, the worker lives on."""
-        log.info("job %r (%r) from %r begins", job.jid, job.klass_name, job.queue_name)
-        if not self._settler.settle(job, attempt(job)):
-            self._settler.flush(self._stop)
+    def pause(self) -> None:
+        """Take no more jobs for the time being; what runs is finished. Any thread may say so."""
+        self._tell(Mode.PAUSE)
+
+    def resume(self) -> None:
+        """Take jobs again. Any thread may say so."""
+        self._tell(Mode.RUN)
+
+    def _tell(self, mode: Mode) -> bool:
+        is_new = self.switch.tell(mode)
+        if is_new:
+            log.info("worker %s %s", self.name, _SAID[mode])
+        return is_new
+
+
+_SAID: Final = {
+    Mode.RUN: "takes jobs again",
+    Mode.PAUSE: "takes no jobs for the time being",
+    Mode.FINISH: "takes no more jobs",
+    Mode.STOP: "stops at once",
+}
+
+
+class InProcess(Worker):
+    """A worker whose jobs run in this process, in one or several loops."""
+
+    def __init__(
+        self,
+        client: Client,
+        queues: str | Queue | Iterable[str | Queue],
+        **options: Any,  # noqa: ANN401 - those of Worker
+    ) -> None:
+        super().__init__(client, queues, **options)
+        self.loops: Sequence[Loop] = ()
+        #: Set when all loops have ended.
+        self._ended = Event()
+        self._watch: Thread | None = None
+
+    def act(self, number: signal.Signals) -> None:
+        """Do what a signal asks for; not on the thread that handles it."""
+        if number in (signal.SIGTERM, signal.SIGINT):
+            if self.switch.mode is Mode.STOP:
+                log.warning("worker %s was told twice to stop", self.name)
+                self._abandon()
+            self.stop(now=True)
+        elif number == signal.SIGQUIT:
+            self.stop()
+        elif number == signal.SIGUSR1:
+            log.warning("worker %s stops what runs, and goes on", self.name)
+            self.interrupt("the job was killed")
+        elif number == signal.SIGUSR2:
+            self.pause()
+            log_stacks()
+        elif number == signal.SIGCONT:
+            self.resume()
+
+    def interrupt(self, why: str) -> None:
+        """Interrupt the jobs that run; they go back to their queues."""
+        names = {loop.name for loop in self.loops}
+        for grip in running():
+            if grip.told is None and grip.job.holder in names:
+                grip.interrupt(WorkerStopping(why))
+
+    def _tell(self, mode: Mode) -> bool:
+        is_new = super()._tell(mode)
+        if is_new and mode is not Mode.RUN:
+            if mode is Mode.STOP:
+                self._watch = Thread(target=self._insist, name="qless-stop", daemon=True)
+                self._watch.start()
+            for loop in self.loops:
+                loop.source.wake()
+        return is_new
+
+    def _insist(self) -> None:
+        """Interrupt what runs until it has ended, and what begins at this very moment."""
+        until = _REAL.monotonic() + self.plan.grace
+        while not self._ended.is_set():
+            self.interrupt("the worker stops")
+            if _REAL.monotonic() >= until:
+                self._abandon()
+                return
+            _REAL.wait(INSIST_S, self._ended)
+
+    def _abandon(self) -> None:
+        """Give back what does not end, and end without it."""
+
+    def _give_up(self, why: str) -> None:
+        """Give back what the loops hold; where Redis is away, not for long."""
+        begun = [(grip.job.holder, grip.job.jid) for grip in running()]
+
+        def give_back() -> None:
+            for loop in self.loops:
+                started = [jid for worker, jid in begun if worker == loop.name]
+                with suppress(QlessError):
+                    give_back_all(self.client, loop.name, started, died_here(why))
+            self._leave()
+
+        thread = Thread(target=give_back, name="qless-give-up", daemon=True)
+        thread.start()
+        thread.join(GIVE_UP_S)
+
+    def _taken(self, worker: str, jid: str, why: str) -> None:
+        """Stop a job that is no longer ours."""
+        loop = next((loop for loop in self.loops if loop.name == worker), None)
+        if loop is None:
+            return
+        grips = [grip for grip in running() if grip.job.jid == jid and grip.job.holder == worker]
+        for grip in grips:
+            grip.interrupt(JobTaken(why))
+        if not grips:
+            loop.taken.add(jid)
+
+    def _locks(self) -> LockWatch:
+        return LockWatch(self.client, [loop.name for loop in self.loops], self._taken)
 
     def _leave(self) -> None:
         """Take the worker off the list of those at work, if that can be done."""
         with suppress(QlessError):
-            self.client.workers.deregister(self.name)
+            self.client.workers.deregister(self.name, *(loop.name for loop in self.loops))

@@ -27,6 +27,9 @@ log = logging.getLogger("qless.worker")
 #: What tells the main thread; 0 on a system without it.
 _SIGNAL: Final[int] = getattr(signal, "SIGURG", 0)
 
+#: Seconds until it is told again.
+_AGAIN_S: Final = 0.02
+
 
 class Interruption(BaseException):
     """Raised in a job to stop it; no `except Exception` of the job swallows it.
@@ -109,9 +112,10 @@ class Grip:
                 self._raise(error)
         finally:
             self._door.release()
-        if self._by_signal:
-            # Its own thread sees to the rest, and runs what is to be run then.
-            signal.pthread_kill(self._thread, _SIGNAL)
+        if self._by_signal and self.is_here:
+            signal.raise_signal(_SIGNAL)
+        elif self._by_signal:
+            threading.Thread(target=self._signal, name="qless-interrupt", daemon=True).start()
         else:
             # It may be this that ends what the thread waits for.
             run_cleanups(self.job)
@@ -168,6 +172,13 @@ class Grip:
             self._pending = False
             raise self.told
 
+    def _signal(self) -> None:
+        """Tell the main thread until it has heard: a signal just before it waits is not noticed."""
+        pause = threading.Event()
+        while self._pending and not self._is_closed:
+            signal.pthread_kill(self._thread, _SIGNAL)
+            pause.wait(_AGAIN_S)
+
     def _raise(self, error: Interruption) -> None:
         if self._throw is not None:
             self._throw(error, lambda: not self._is_closed)
@@ -201,7 +212,7 @@ def interrupt(error: Interruption, jid: str | None = None, worker: str | None = 
     meant = [
         grip
         for grip in running()
-        if jid in (None, grip.job.jid) and worker in (None, grip.job.holder)
+        if (jid is None or jid == grip.job.jid) and (worker is None or worker == grip.job.holder)
     ]
     # Our own comes last: where this is a handler of signals, it ends here.
     meant.sort(key=lambda grip: grip.is_here)

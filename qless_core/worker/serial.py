@@ -3,49 +3,88 @@
 from __future__ import annotations
 
 import logging
+import os
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
-from qless_core.backoff import Backoff
-from qless_core.errors import ClusterNeedsTag, QlessError
-from qless_core.worker.base import Worker
-from qless_core.worker.signals import ending
+from qless_core.worker.base import InProcess
+from qless_core.worker.loop import Loop
+from qless_core.worker.signals import heeding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qless_core.client import Client
+    from qless_core.job import Job
+    from qless_core.queue import Queue
 
 log = logging.getLogger("qless.worker")
 
 
-class SerialWorker(Worker):
+class SerialWorker(InProcess):
     """Runs one job after another.
 
     A job that hangs keeps it from the next, and a job that crashes the process ends it too.
+
+    Args:
+        client: whose queues to work; its `worker_name` holds the jobs.
+        queues: names of queues, or patterns of names, or queues.
+        options: those of `Worker`.
+
+    Raises:
+        BadArgument: there is no queue to work, or an option makes no sense.
+
     """
 
-    def run(self) -> None:
-        """Work until `stop` is called; while Redis is away, wait for it.
+    def __init__(
+        self,
+        client: Client,
+        queues: str | Queue | Iterable[str | Queue],
+        **options: Any,  # noqa: ANN401 - those of Worker
+    ) -> None:
+        super().__init__(client, queues, **options)
+        self._loop = Loop(client, self.plan, self.switch, self.name)
+        self.loops = (self._loop,)
+        self._is_main = False
 
-        On the main thread TERM and Ctrl-C call it too, and this returns after the job at hand; a
-        second one ends the program at once. Handlers that the program has set stay in force.
+    def step(self) -> Job | None:
+        """Take one job, perform and settle it; answers it, or None when there was none.
+
+        Raises:
+            RedisUnavailable: no job could be taken.
+
         """
-        queues = ", ".join(repr(queue.name) for queue in self.reserver.queues)
+        return self._loop.step()
+
+    def run(self) -> None:
+        """Work until told to stop, or until a burst is over; while Redis is away, wait for it.
+
+        On the main thread it heeds signals, but those that the program itself handles or ignores.
+
+        Raises:
+            NotPermitted: this Redis user may not listen on the worker's channel.
+
+        """
+        self._is_main = threading.current_thread() is threading.main_thread()
+        queues = ", ".join(map(repr, self.plan.queues))
         log.info("worker %s works %s", self.name, queues)
-        backoff = Backoff()
-        with ending(self.stop):
+        with heeding(self.act):
             try:
-                while not self.is_stopping:
-                    self._turn(backoff)
+                with self._locks():
+                    self._loop.run()
             finally:
+                self._ended.set()
                 self._leave()
                 log.info("worker %s has stopped", self.name)
 
-    def _turn(self, backoff: Backoff) -> None:
-        """Work one job, or wait: for the next one, or for Redis."""
-        try:
-            job = self.step()
-        except ClusterNeedsTag:
-            raise  # will be so for ever
-        except QlessError as trouble:
-            wait = backoff.next()
-            log.warning("no job can be taken, again in %.1f s: %s", wait, trouble)
-            self.client.clock.wait(wait, self._stop)
+    def _abandon(self) -> None:
+        """End the process if it is ours, as nothing else ends a job that does not listen."""
+        if self._ended.is_set():
             return
-        backoff.reset()
-        if job is None:
-            self.client.clock.wait(self.interval, self._stop)
+        self._give_up("its job did not end in time")
+        if self._is_main and not self._ended.is_set():
+            log.warning("worker %s: its job does not end, so the process does", self.name)
+            with suppress(Exception):
+                logging.shutdown()
+            os._exit(0)

@@ -1,46 +1,154 @@
-"""How a program that runs a worker is ended: by TERM or Ctrl-C, after the job at hand."""
+"""How signals reach a worker, which may be in the middle of anything when they come.
+
+The handlers do nothing: what Python calls in between two lines of a job may take no lock and start
+no thread. The number of the signal goes into a pipe instead, and a thread acts on it, also while
+the job is in a long call of something written in C, as long as that lets other threads run.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
 import signal
+import sys
 import threading
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+import traceback
+from contextlib import contextmanager, suppress
+from select import select
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import FrameType
 
     Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 
-#: Signals that end a program, as they are handled where nobody said otherwise.
-_BY_DEFAULT: dict[signal.Signals, Handler] = {
-    signal.SIGTERM: signal.SIG_DFL,
-    signal.SIGINT: signal.default_int_handler,
-}
+log = logging.getLogger("qless.worker")
+
+#: What a worker acts on. Each is left alone where the program itself handles or ignores it.
+SIGNALS: Final = (
+    signal.SIGTERM,
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGCONT,
+)
+
+#: What Python or the system does with a signal of which nobody said anything.
+_BY_DEFAULT: Final = (signal.SIG_DFL, signal.default_int_handler)
+
+
+class Ears:
+    """Hears signals by a pipe; on the main thread only.
+
+    Args:
+        numbers: which; each is left alone where the program itself handles or ignores it.
+
+    """
+
+    def __init__(self, numbers: Iterable[signal.Signals] = SIGNALS) -> None:
+        self._numbers = tuple(numbers)
+        self._before: dict[signal.Signals, Handler] = {}
+        self._fd_before = -1
+        self._reads = self._writes = -1
+
+    def fileno(self) -> int:
+        """Give what to wait for with `select`."""
+        return self._reads
+
+    def open(self) -> None:
+        """Begin to hear."""
+        self._reads, self._writes = os.pipe()
+        for end in (self._reads, self._writes):
+            os.set_blocking(end, False)
+        self._fd_before = signal.set_wakeup_fd(self._writes, warn_on_full_buffer=False)
+        for number in self._numbers:
+            before = signal.getsignal(number)
+            if before in _BY_DEFAULT:
+                self._before[number] = before
+                signal.signal(number, _heard)
+
+    def read(self) -> list[signal.Signals]:
+        """Give the signals that came since the last time, without waiting."""
+        try:
+            raw = os.read(self._reads, 4096)
+        except (BlockingIOError, OSError):
+            return []
+        return [signal.Signals(number) for number in raw if number in self._before]
+
+    def wake(self) -> None:
+        """Let whoever waits go on, though no signal came."""
+        with suppress(OSError):
+            os.write(self._writes, b"\0")
+
+    def close(self) -> None:
+        """Hear no more; signals are handled as they were before."""
+        for number, before in self._before.items():
+            signal.signal(number, before)
+        self._before.clear()
+        signal.set_wakeup_fd(self._fd_before)
+        for end in (self._reads, self._writes):
+            os.close(end)
+
+
+def _heard(_: int, __: FrameType | None) -> None:
+    """Do nothing: the pipe has it already."""
 
 
 @contextmanager
-def ending(stop: Callable[[], None]) -> Iterator[None]:
-    """Let TERM and Ctrl-C call `stop` meanwhile; the second one ends the program at once.
+def heeding(act: Callable[[signal.Signals], None], leash: int = -1) -> Iterator[None]:
+    """Let a thread act on signals meanwhile.
 
     Does nothing on another thread than the main one, which alone may handle signals, and leaves
     alone what the program itself has decided to handle or to ignore.
+
+    Args:
+        act: called, in that thread, with each signal.
+        leash: a pipe that ends when the parent is gone; then `act` is called as for QUIT.
+
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-
-    def handle(number: int, _: object) -> None:
-        signal.signal(number, _BY_DEFAULT[signal.Signals(number)])
-        # From a thread, because the worker may be inside the very lock that stop() needs.
-        threading.Thread(target=stop, name="qless-stop").start()
-
-    ours = [each for each, default in _BY_DEFAULT.items() if signal.getsignal(each) == default]
-    for each in ours:
-        signal.signal(each, handle)
+    ears = Ears()
+    ears.open()
+    over = threading.Event()
+    args = (ears, act, over, leash)
+    thread = threading.Thread(target=_heed, args=args, name="qless-signals", daemon=True)
+    thread.start()
     try:
         yield
     finally:
-        for each in ours:
-            signal.signal(each, _BY_DEFAULT[each])
+        over.set()
+        ears.wake()
+        thread.join()
+        ears.close()
+
+
+def _heed(
+    ears: Ears, act: Callable[[signal.Signals], None], over: threading.Event, leash: int
+) -> None:
+    waits: list[int] = [ears.fileno(), *([leash] if leash >= 0 else [])]
+    while not over.is_set():
+        ready, _, _ = select(waits, [], [])
+        numbers = ears.read()
+        if leash in ready:
+            waits.remove(leash)
+            log.warning("the parent is gone: after this job it is over")
+            numbers.append(signal.SIGQUIT)
+        for number in numbers:
+            try:
+                act(number)
+            except Exception:
+                log.exception("what %s asks for failed", number.name)
+
+
+def log_stacks() -> None:
+    """Log what each thread of this process is doing."""
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    parts = [f"stacks of process {os.getpid()}:"]
+    for ident, frame in sys._current_frames().items():  # noqa: SLF001 - the documented way
+        parts.append(f"thread {names.get(ident, ident)}:")
+        parts.append("".join(traceback.format_stack(frame)).rstrip())
+    log.warning("%s", "\n".join(parts))

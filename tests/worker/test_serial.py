@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -173,7 +172,7 @@ def test_queues_are_worked_in_turn_by_round_robin(client, done):
         for number in range(2):
             client.queues[queue].put(Mail, {}, jid=f"{queue}{number}", priority=-number)
     client.queues["b"].put(Mail, {}, jid="b2", priority=-2)
-    worker = SerialWorker(client, ["a", "empty", "b"], reserver=RoundRobin)
+    worker = SerialWorker(client, ["a", "empty", "b"], order=RoundRobin)
 
     while worker.step():
         pass
@@ -270,56 +269,6 @@ def test_waiting_for_redis_takes_longer_each_time_and_differs_between_workers():
     assert waits != [second.next() for _ in range(12)]
     first.reset()
     assert first.next() <= 0.25
-
-
-@pytest.fixture
-def slow(server, redis, tmp_path):
-    """Run the command on a job that lasts until it is let go; answers process, jid and gate."""
-    (tmp_path / "slow_jobs.py").write_text(
-        "import pathlib\n"
-        "def wait(job):\n"
-        "    pathlib.Path(job['started']).touch()\n"
-        "    while not pathlib.Path(job['go']).exists(): pass\n"
-    )
-    started, go = tmp_path / "started", tmp_path / "go"
-    with Client(server.url) as client:
-        jid = client.queues["q"].put("slow_jobs.wait", {"started": str(started), "go": str(go)})
-    command = [sys.executable, "-m", "qless_core", "--redis-url", server.url, "work", "-q", "q"]
-    with subprocess.Popen(
-        [*command, "--path", str(tmp_path)], cwd=ROOT, stderr=subprocess.PIPE
-    ) as process:
-        eventually(started.exists)
-        assert redis.hget(f"ql:j:{jid}", "state") == "running"
-        yield process, jid, go
-        process.kill()
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_the_command_after_its_job(slow, redis, number):
-    process, jid, go = slow
-
-    process.send_signal(number)
-    go.touch()
-
-    assert process.wait(20) == 0
-    assert redis.hget(f"ql:j:{jid}", "state") == "complete"
-
-
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 130)]
-)
-def test_a_second_signal_ends_the_command_at_once(slow, redis, number, code):
-    process, jid, _ = slow
-
-    process.send_signal(number)
-    for line in process.stderr:
-        if b"takes no more jobs" in line:
-            break
-    process.send_signal(number)
-
-    assert process.wait(20) == code
-    assert b"Traceback" not in process.stderr.read()
-    assert redis.hget(f"ql:j:{jid}", "state") == "running"
 
 
 def test_b10_a_worker_in_a_world_of_ascii_fails_the_job_and_goes_on(server, redis, tmp_path):  # noqa: ARG001 - it empties the server

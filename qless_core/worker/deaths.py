@@ -1,0 +1,129 @@
+"""What is done for a worker that could not do it itself: its jobs go back, with what happened."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from qless_core import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qless_core.client import Client
+    from qless_core.worker.slate import Traces
+
+log = logging.getLogger("qless.worker")
+
+#: The failure that a job counts as whose process died.
+GROUP: Final = "worker-died"
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """How a process ended before its job.
+
+    Attributes:
+        pid: the process.
+        how: `SIGKILL`, or `exit code 3`.
+        what: what the history of a job calls it: `died`, or `stopped` where it was told to.
+        why: what else is to be said; "" for nothing.
+
+    """
+
+    pid: int
+    how: str
+    what: str = "died"
+    why: str = ""
+
+    @classmethod
+    def of(cls, pid: int, code: int, *, what: str = "died", why: str = "") -> Death:
+        """Tell by the exit code of a process, which is a negative signal where one ended it."""
+        if code >= 0:
+            return cls(pid, f"exit code {code}", what, why)
+        try:
+            how = signal.Signals(-code).name
+        except ValueError:
+            how = f"signal {-code}"
+        return cls(pid, how, what, why)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What the history of a job says of it."""
+        word = "signal" if self.how.startswith("SIG") else "exit"
+        found = {word: self.how, "host": socket.gethostname(), "pid": self.pid}
+        return found | ({"why": self.why} if self.why else {})
+
+    def message(self, worker: str) -> str:
+        """Say it as the failure of the job that ran, where that has no retry left."""
+        tail = f": {self.why}" if self.why else ""
+        host = socket.gethostname()
+        return f"Process {self.pid} of worker {worker} on {host} ended by {self.how}{tail}"
+
+
+def bury(client: Client, worker: str, traces: Traces, death: Death) -> None:
+    """Settle what a dead process held: what it had done is complete, the rest goes back.
+
+    Args:
+        client: whose Redis.
+        worker: in whose name it held jobs. Nobody else works in that name now.
+        traces: what it was at.
+        death: how it ended.
+
+    Raises:
+        RedisUnavailable: Redis is away; it can be done again.
+
+    """
+    _complete(client, worker, traces)
+    started = [traces.begun] if traces.begun is not None else []
+    if not traces.is_complete:
+        held = client.commands.worker(worker)
+        started = [*held.jobs, *held.stalled]
+    give_back_all(client, worker, started, death)
+
+
+def give_back_all(client: Client, worker: str, started: Sequence[str], death: Death) -> None:
+    """Let all jobs wait again that a worker holds.
+
+    Args:
+        client: whose Redis.
+        worker: the worker.
+        started: the jobs that it had begun: these lose a retry, and fail without one.
+        death: what happened.
+
+    Raises:
+        RedisUnavailable: Redis is away; it can be done again.
+
+    """
+    # Whose fault it is, is not said of one that was told to stop.
+    blame = (GROUP, death.message(worker)) if death.what == "died" else ()
+    while True:
+        back = client.commands.giveback_all(
+            worker, death.what, wire.dumps(death.details), started, *blame
+        )
+        for jid in (*back.given, *back.failed):
+            outcome = "has failed" if jid in back.failed else "goes back"
+            log.warning("job %r of worker %s %s: %s", jid, worker, outcome, death.how)
+        if not back.given and not back.failed:
+            return
+
+
+def died_here(why: str) -> Death:
+    """Tell of this process, which gives up."""
+    return Death(os.getpid(), "SIGTERM", "stopped", why)
+
+
+def _complete(client: Client, worker: str, traces: Traces) -> None:
+    """Complete what was done and not told."""
+    triples = []
+    for job in client.commands.multiget(*traces.done):
+        if job.state == "running" and job.worker == worker:
+            text = traces.done[job.jid]
+            triples.append((job.jid, job.queue, job.data if text is None else text))
+    report = client.commands.bulk_complete(worker, triples)
+    for jid in report.done:
+        log.info("job %r was done, and is settled: complete", jid)

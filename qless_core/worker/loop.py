@@ -1,0 +1,375 @@
+"""What each thread or child of a worker does: take jobs, perform them, settle them, until told.
+
+A busy one makes one round trip for each job: it tells that one is done and takes the next. With
+`prefetch` it makes one for many. It outlives its troubles: a lost lock ends the work on that job
+alone, and while Redis is away it waits, ever longer, and then goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import socket
+from typing import TYPE_CHECKING, Final
+
+from qless_core.backoff import Backoff
+from qless_core.clock import SERVER, Clock
+from qless_core.errors import (
+    BadArgument,
+    ClusterNeedsTag,
+    JobError,
+    QlessError,
+    RedisUnavailable,
+)
+from qless_core.job import Job
+from qless_core.worker.interrupt import WorkerStopping
+from qless_core.worker.memory import bytes_in_use
+from qless_core.worker.performing import attempt
+from qless_core.worker.reserving import PATTERNS_S, Source
+from qless_core.worker.settling import Settler
+from qless_core.worker.switch import Mode
+from qless_core.worker.telling import Telling, heard
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from qless_core.client import Client
+    from qless_core.reserver import Reserver
+    from qless_core.worker.interrupt import Throw
+    from qless_core.worker.plan import Plan
+    from qless_core.worker.slate import Slate
+    from qless_core.worker.switch import Switch
+    from qless_core.worker.telling import Done
+
+log = logging.getLogger("qless.worker")
+
+#: Seconds between two looks whether a burst is over.
+LOOK_S: Final = 0.25
+#: Seconds between two looks of a paused worker, should it not be told to go on.
+PAUSED_S: Final = 60.0
+
+#: What waiting and locks go by: real time, also where the queue's is another.
+_REAL: Final = Clock()
+
+
+class Loop:
+    """One job after another, for one thread.
+
+    Args:
+        client: whose Redis.
+        plan: what the worker was made to do.
+        switch: what it is told while it works.
+        name: in whose name it holds jobs; nobody else works in this name.
+        slate: where to note what it is at, for a parent.
+        throw: how jobs are interrupted where it runs in no thread of its own, as `Grip` has it.
+
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        plan: Plan,
+        switch: Switch,
+        name: str,
+        *,
+        slate: Slate | None = None,
+        throw: Throw | None = None,
+    ) -> None:
+        self.client = client
+        self.name = name
+        self.source = Source(client, plan.queues, plan.order)
+        self._plan = plan
+        self._switch = switch
+        self._slate = slate
+        self._throw = throw
+        self._settler = Settler(client)
+        self._telling = Telling(client, name)
+        self._backoff = Backoff()
+        #: Whether Redis may hold jobs for this name of which an answer that was lost told.
+        self._may_hold_more = False
+        #: When a call was sent that said what time it was, and what it said.
+        self._anchor: tuple[float, float] | None = None
+        #: Jobs taken ahead that are ours no longer.
+        self.taken: set[str] = set()
+        self._jobs_left: float = plan.jobs_per_child or math.inf
+        self._ends_at = _REAL.monotonic() + (plan.child_age_s or math.inf)
+        self._is_over = False
+
+    def __repr__(self) -> str:
+        return f"<Loop {self.name!r} of {self.source!r}>"
+
+    def run(self) -> None:
+        """Work until told to end, or until it is over.
+
+        Raises:
+            ClusterNeedsTag: it never will.
+
+        """
+        try:
+            while not self._is_over and not self._switch.is_ending:
+                if self._switch.mode is Mode.PAUSE:
+                    self._switch.wait(PAUSED_S)
+                else:
+                    self._turn()
+        finally:
+            self._end()
+
+    def step(self) -> Job | None:
+        """Take one job, perform and settle it; answers it, or None when there was none.
+
+        Raises:
+            RedisUnavailable: no job could be taken.
+
+        """
+        self._catch_up()
+        reserver = self.source.reserver()
+        jobs = [] if reserver is None else self._take(reserver, 1)
+        if not jobs:
+            return None
+        job = jobs[0]
+        self._begin(job)
+        self._settle(job, attempt(job, self._plan.middleware, throw=self._throw))
+        self._settler.flush(self._switch.stopped)
+        return job
+
+    # Taking
+
+    def _turn(self) -> None:
+        """Work what comes next, or wait: for a job, or for Redis."""
+        try:
+            jobs = self._next()
+        except ClusterNeedsTag:
+            raise  # will be so for ever
+        except QlessError as trouble:
+            wait = self._backoff.next()
+            level = logging.WARNING if self._backoff.failed == 1 else logging.INFO
+            log.log(level, "no job can be taken, again in %.1f s: %s", wait, trouble)
+            self._switch.wait(wait)
+            return
+        self._backoff.reset()
+        if len(jobs) > 1:
+            self._work_many(jobs)
+        elif jobs:
+            self._work(jobs)
+        if self._jobs_left <= 0 or self._is_worn:
+            self._is_over = True
+
+    def _next(self) -> list[Job]:
+        """Tell what is done, and take the next jobs; waits for some."""
+        self._catch_up()
+        # Before the look at the switch: what was told until then stops this one from waiting.
+        reserver = self.source.reserver()
+        if self._switch.mode is not Mode.RUN:
+            return []
+        if reserver is None:
+            return self._without_queues()
+        count = min(self._plan.prefetch, self._jobs_left)
+        jobs = self._take(reserver, int(count))
+        if jobs:
+            return jobs
+        if self._plan.burst:
+            self._is_over = self._is_all_done(reserver.queues)
+            if self._is_over:
+                return []
+        return self._wait(reserver, int(count))
+
+    def _take(self, reserver: Reserver, count: int) -> list[Job]:
+        """Tell what is done and take what is there, in one round trip."""
+        done = self._telling.claim()
+        sent = _REAL.monotonic()
+        triples = [(job.jid, job.queue_name, text) for job, text in done]
+        try:
+            reply = self.client.commands.turn(
+                self.name, count, reserver.group, reserver.queues, triples
+            )
+        except RedisUnavailable:
+            self._may_hold_more = True
+            self._telling.doubtful += [job for job, _ in done]
+            raise
+        except QlessError:
+            if not done:
+                raise
+            # Something is wrong with one of them: each by itself.
+            self._telling.doubtful += [job for job, _ in done]
+            return []
+        self._was_told(done, reply.left)
+        # By any other clock it is not known how long a lock lasts.
+        self._anchor = (sent, reply.now) if self.client.clock.stamp() is SERVER else None
+        if not reply.jobs:
+            self.client.cron_plans.tend()
+        return [Job(self.client, record, worker=self.name) for record in reply.jobs]
+
+    def _was_told(self, done: list[Done], left: Mapping[str, str]) -> None:
+        if done:
+            heard(done, left)
+            if self._slate is not None:
+                self._slate.clear()
+
+    def _wait(self, reserver: Reserver, count: int) -> list[Job]:
+        """Wait for a job."""
+        seconds = min(self._plan.interval, max(self._ends_at - _REAL.monotonic(), 0.001))
+        if self.source.has_patterns:
+            seconds = min(seconds, PATTERNS_S)
+        if self._plan.burst:
+            seconds = min(seconds, LOOK_S)
+        before = reserver.troubles
+        try:
+            jobs = reserver.pop(count, timeout=seconds)
+        except BaseException:
+            self._may_hold_more = True
+            raise
+        if reserver.troubles != before:
+            self._drop_strangers(jobs)
+        return jobs
+
+    def _without_queues(self) -> list[Job]:
+        """Wait for a queue that fits the patterns."""
+        self._telling.tell()
+        if self._plan.burst:
+            self._is_over = True
+        else:
+            self._switch.wait(min(self._plan.interval, PATTERNS_S))
+        return []
+
+    def _is_all_done(self, queues: Sequence[str]) -> bool:
+        """Look whether nothing is left in the queues that will come by itself, or runs."""
+        for name in queues:
+            counts = self.client.commands.queue(name)
+            waits = 0 if counts.paused else counts.waiting + counts.throttled
+            if waits or counts.running or counts.stalled:
+                return False
+        return True
+
+    # Performing
+
+    def _work_many(self, jobs: list[Job]) -> None:
+        """Work jobs that were taken ahead."""
+        self._telling.begin()
+        try:
+            self._work(jobs)
+        finally:
+            self._telling.rest()
+
+    def _work(self, jobs: list[Job]) -> None:
+        """Work jobs, unless they are taken from us meanwhile or we are to begin no more."""
+        at = 0
+        try:
+            for job in jobs:
+                if self._may_begin(job):
+                    self._jobs_left -= 1
+                    self._begin(job)
+                    self._ended(job, attempt(job, self._plan.middleware, throw=self._throw))
+                else:
+                    self._give_back(job, WorkerStopping("not begun"), ran=False)
+                at += 1
+        except BaseException as error:
+            # Not of the job's own: the program ends.
+            for number, job in enumerate(jobs[at:]):
+                self._give_back(job, error, ran=number == 0)
+            raise
+
+    def _may_begin(self, job: Job) -> bool:
+        if self._switch.mode is not Mode.RUN:
+            return False
+        if job.jid in self.taken:
+            self.taken.discard(job.jid)
+            return False
+        if self._slate is not None and job.jid in self._slate.taken():
+            return False
+        if self._anchor is None:
+            return True
+        sent, now = self._anchor
+        # The lock lasts at least that long, however long the answer was on its way.
+        return sent + job.expires_at - now > _REAL.monotonic()
+
+    def _begin(self, job: Job) -> None:
+        self.source.last = job.queue_name
+        if self._slate is not None:
+            self._slate.begin(job.jid)
+        if log.isEnabledFor(logging.INFO):
+            log.info("job %r (%r) from %r begins", job.jid, job.klass_name, job.queue_name)
+
+    def _ended(self, job: Job, error: BaseException | None) -> None:
+        """Keep a job that is done for the next call, settle any other now."""
+        if error is not None or job.is_settled:
+            self._settle(job, error)
+            return
+        try:
+            text = job.raw_data
+        except BadArgument:
+            self._settle(job, error)
+            return
+        self._telling.add(job, text)
+        if self._slate is not None and not self._slate.done(job.unsent_data):
+            self._telling.tell()
+
+    def _settle(self, job: Job, error: BaseException | None) -> None:
+        """Tell what became of a job, now if that can be."""
+        if isinstance(error, WorkerStopping) and not job.is_settled:
+            self._give_back(job, error, ran=error.has_begun)
+        else:
+            self._settler.settle(job, error)
+        if self._slate is not None:
+            self._slate.end()
+
+    def _give_back(self, job: Job, error: BaseException, *, ran: bool) -> None:
+        """Let a job wait again that was not finished."""
+        details = {"host": socket.gethostname(), "pid": os.getpid(), "why": str(error)}
+        try:
+            left = job.give_back(ran=ran, what="stopped" if ran else "not-begun", details=details)
+        except JobError as trouble:
+            log.warning("job %r is no longer ours: %s", job.jid, trouble)
+        except QlessError as trouble:
+            self._may_hold_more = True
+            log.warning("job %r cannot be given back now: %s", job.jid, trouble)
+        else:
+            log.warning(
+                "job %r is given back: %s",
+                job.jid,
+                f"{left} retries left" if left >= 0 else "failed",
+            )
+
+    # Between jobs
+
+    def _catch_up(self) -> None:
+        """Make good what could not be told or known before."""
+        for job in self._telling.doubtful:
+            self._settler.keep(job)
+        self._telling.doubtful.clear()
+        if self._settler.kept:
+            self._settler.flush(self._switch.stopped)
+        if self._may_hold_more:
+            self._drop_strangers([])
+            self._may_hold_more = False
+
+    def _drop_strangers(self, ours: Sequence[Job]) -> None:
+        """Give back what Redis holds for us and we do not know: the answer was lost."""
+        known = {job.jid for job in ours}
+        known.update(job.jid for job in self._settler.kept)
+        held = self.client.commands.worker(self.name)
+        details = f'{{"why":"lost answer","pid":{os.getpid()}}}'
+        for jid in (*held.jobs, *held.stalled):
+            if jid not in known:
+                log.warning("job %r was taken, but the answer was lost: it goes back", jid)
+                try:
+                    self.client.commands.giveback(jid, self.name, 0, "not-begun", details)
+                except JobError as trouble:
+                    log.info("job %r is no longer ours: %s", jid, trouble)
+
+    @property
+    def _is_worn(self) -> bool:
+        """Whether another child should go on in the place of this one."""
+        most = self._plan.child_memory
+        if most is not None and bytes_in_use() >= most:
+            return True
+        return _REAL.monotonic() >= self._ends_at
+
+    def _end(self) -> None:
+        """Tell what is done, and settle all."""
+        self._telling.end()
+        try:
+            self._telling.tell()
+            self._catch_up()
+        except QlessError as trouble:
+            log.warning("worker %s could not settle all: %s", self.name, trouble)

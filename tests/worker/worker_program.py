@@ -1,0 +1,87 @@
+"""A program that runs a worker as the tests ask: `URL KIND JSON`, and the jobs that it runs."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from qless_core import Client
+from qless_core.worker.forking import ForkingWorker
+from qless_core.worker.serial import SerialWorker
+from qless_core.worker.threads import ThreadWorker
+
+KINDS = {"serial": SerialWorker, "forking": ForkingWorker, "thread": ThreadWorker}
+
+_PAUSE = threading.Event()
+
+
+def note(job, word):
+    """Append a line to the job's file, in one write that no other process breaks."""
+    with Path(job["file"]).open("ab", 0) as file:
+        file.write(f"{word} {job.jid} {os.getpid()}\n".encode())
+
+
+def quick(job):
+    note(job, "ran")
+
+
+def wait(job):
+    """Run until the gate is there."""
+    note(job, "began")
+    try:
+        while not Path(job["gate"]).exists():
+            _PAUSE.wait(0.01)
+    finally:
+        note(job, "left")
+    note(job, "ended")
+
+
+def stubborn(job):
+    """Run until the gate is there, whatever is raised."""
+    note(job, "began")
+    while not Path(job["gate"]).exists():
+        with suppress(BaseException):
+            _PAUSE.wait(0.01)
+
+
+def cleans_up(job):
+    job.on_stop(lambda: note(job, "cleaned"))
+    wait(job)
+
+
+def leaves(job):
+    note(job, "began")
+    os._exit(job["code"])
+
+
+def kills_itself(job):
+    note(job, "began")
+    os.kill(os.getpid(), getattr(signal, job["signal"]))
+    _PAUSE.wait(60)
+
+
+def segfaults(job):
+    note(job, "began")
+    faulthandler.disable()
+    ctypes.string_at(0)
+
+
+def main():
+    url, kind, options = sys.argv[1:]
+    level = os.environ.get("LEVEL", "INFO")
+    logging.basicConfig(level=level, format="%(process)d %(levelname)s %(message)s")
+    name = os.environ.get("NAME", "w")
+    worker = KINDS[kind](Client(url, worker_name=name), ["q"], **json.loads(options))
+    worker.run()
+
+
+if __name__ == "__main__":
+    main()
