@@ -278,6 +278,21 @@ class Client:
         write = to if callable(to) else JsonLines(to)
         return archive(self, write, name=name, settle=settle)
 
+    def twin(self, worker_name: str | None = None) -> Client:
+        """Make a client like this one with connections of its own, as a forked process needs it.
+
+        Args:
+            worker_name: in whose name it pops; as this one when not given.
+
+        """
+        return Client(
+            namespace=self.namespace,
+            clock=self.clock,
+            redis=self.redis,
+            worker_name=worker_name or self._worker_name,
+            patience=self._runner.patience,
+        )
+
     def close(self) -> None:
         """Close the connections that are not in use; the next call opens new ones."""
         self.redis.connection_pool.disconnect(inuse_connections=False)

@@ -104,7 +104,7 @@ class Grip:
         try:
             if self._is_closed:
                 return False
-            self.told = error
+            self.told, is_under_way = error, self._pending
             self._pending = True
             if not self._is_open:
                 return True
@@ -114,9 +114,9 @@ class Grip:
             self._door.release()
         if self._by_signal and self.is_here:
             signal.raise_signal(_SIGNAL)
-        elif self._by_signal:
+        elif self._by_signal and not is_under_way:
             threading.Thread(target=self._signal, name="qless-interrupt", daemon=True).start()
-        else:
+        elif not self._by_signal:
             # It may be this that ends what the thread waits for.
             run_cleanups(self.job)
         return True

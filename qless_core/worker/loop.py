@@ -96,6 +96,11 @@ class Loop:
         self._ends_at = _REAL.monotonic() + (plan.child_age_s or math.inf)
         self._is_over = False
 
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether a burst is over, so that no other need go on in its place."""
+        return self._plan.burst and self._is_over and self._jobs_left > 0 and not self._is_worn
+
     def __repr__(self) -> str:
         return f"<Loop {self.name!r} of {self.source!r}>"
 

@@ -1,0 +1,156 @@
+"""The child of a forking worker: it runs jobs in its own name, on a connection of its own.
+
+It reserves for itself, so that nothing stands between it and Redis. When its parent is gone it
+finishes the job at hand and ends.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import struct
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from qless_core.errors import QlessError
+from qless_core.worker import titles
+from qless_core.worker.base import InProcess
+from qless_core.worker.interrupt import JobTaken, running
+from qless_core.worker.loop import Loop
+from qless_core.worker.signals import heeding, log_stacks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from qless_core.client import Client
+    from qless_core.worker.plan import Plan
+    from qless_core.worker.slate import Slate
+
+log = logging.getLogger("qless.worker")
+
+#: What tells a child its slot.
+GO: Final = struct.Struct("<I")
+#: What a child tells last: its process, its slot, whether another one is to go on in its place.
+LAST: Final = struct.Struct("<II?")
+
+
+class Child(InProcess):
+    """What works in a child.
+
+    Args:
+        client: its own.
+        plan: what the worker was made to do.
+        name: of the parent; the child's is `<name>-<slot>`.
+        slates: of all slots.
+
+    """
+
+    def __init__(self, client: Client, plan: Plan, name: str, slates: Sequence[Slate]) -> None:
+        super().__init__(client, plan.queues)
+        self.plan = plan
+        self._parent = name
+        self._slates = slates
+        self._slate: Slate | None = None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it works, or may; else it waits for its turn."""
+        return self._slate is not None
+
+    def act(self, number: signal.Signals) -> None:
+        """Do what a signal asks for, most of them sent by the parent."""
+        if number in (signal.SIGTERM, signal.SIGQUIT) and not self.has_begun:
+            os._exit(0)
+        if number == signal.SIGUSR1:
+            self._stop_taken()
+        elif number == signal.SIGUSR2:
+            log_stacks()
+        elif number == signal.SIGTERM:
+            self.stop(now=True)
+        elif number == signal.SIGQUIT:
+            self.stop()
+
+    def work(self, slot: int) -> bool:
+        """Work until it is told to end, or another one is to go on.
+
+        Returns:
+            Whether another one is to go on: not at the end of a burst.
+
+        """
+        slate = self._slates[slot]
+        name = f"{self._parent}-{slot}"
+        loop = Loop(self.client, self.plan, self.switch, name, slate=slate)
+        self.loops = (loop,)
+        self._slate = slate
+        titles.show(f"{name} works {', '.join(self.plan.queues)}")
+        loop.run()
+        self._ended.set()
+        return not loop.is_exhausted
+
+    def _stop_taken(self) -> None:
+        """Interrupt the job that the parent says is no longer ours."""
+        taken = self._slate.taken() if self._slate is not None else ()
+        for grip in running():
+            if grip.told is None and grip.job.jid in taken:
+                grip.interrupt(JobTaken("the lock is lost"))
+
+    def _abandon(self) -> None:
+        """Leave it to the parent, which kills what does not end."""
+
+
+def live(child: Child, go: int, last: int, leash: int) -> None:
+    """Be a child: wait for the turn, work, tell that it is over. The process ends with it.
+
+    Args:
+        child: what works.
+        go: where the slot is told.
+        last: where to tell the last.
+        leash: a pipe that ends when the parent is gone.
+
+    """
+    code = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with heeding(child.act, leash):
+            signal.pthread_sigmask(signal.SIG_SETMASK, [])
+            _connect(child.client)
+            told = os.read(go, GO.size)
+            if len(told) == GO.size:
+                (slot,) = GO.unpack(told)
+                goes_on = child.work(slot)
+                with suppress(OSError):
+                    os.write(last, LAST.pack(os.getpid(), slot, goes_on))
+        code = 0
+    except BaseException:
+        log.exception("a child of worker %s broke", child.name)
+    finally:
+        with suppress(BaseException):
+            logging.shutdown()
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def _connect(client: Client) -> None:
+    """Connect ahead, so that the first job need not wait for it."""
+    with suppress(QlessError):
+        client.commands.length("")
+
+
+def fork(be: Callable[[], None]) -> int:
+    """Fork; answers the child's pid. No signal reaches the child before it can heed it.
+
+    Args:
+        be: what the child does; it never returns.
+
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        pid = os.fork()
+        if pid == 0:
+            be()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return pid

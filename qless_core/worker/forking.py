@@ -1,0 +1,446 @@
+"""A worker whose jobs run in children: one that crashes, leaks or hangs takes nothing else with it.
+
+The parent takes no jobs. It forks, hears what becomes of its children, gives back what a dead one
+held, and passes on what it is told itself.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import signal
+import threading
+import warnings
+from collections import deque
+from contextlib import suppress
+from select import select
+from typing import TYPE_CHECKING, Any, Final
+
+from qless_core.backoff import Backoff
+from qless_core.clock import Clock
+from qless_core.errors import BadArgument, QlessError
+from qless_core.worker import titles
+from qless_core.worker.base import Worker
+from qless_core.worker.child import GO, LAST, Child, fork, live
+from qless_core.worker.deaths import Death, bury
+from qless_core.worker.locks import LockWatch
+from qless_core.worker.signals import SIGNALS, Ears, log_stacks
+from qless_core.worker.slots import Process, Slot
+from qless_core.worker.switch import Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qless_core.client import Client
+    from qless_core.queue import Queue
+
+log = logging.getLogger("qless.worker")
+
+#: A child that dies within so many seconds before its first job keeps the next one waiting.
+YOUNG_S: Final = 2.0
+#: Seconds that the parent tries to give back what is left when it ends and Redis is away.
+BURY_S: Final = 5.0
+
+#: Seconds that a child that has told its last has to end.
+LEAVE_S: Final = 2.0
+
+#: What waiting goes by: real time, also where the queue's is another.
+_REAL: Final = Clock()
+
+
+class ForkingWorker(Worker):
+    """Runs jobs in children, several at once.
+
+    Args:
+        client: whose queues to work; its `worker_name` names the worker, and `<name>-<slot>` its
+            children.
+        queues: names of queues, or patterns of names, or queues.
+        concurrency: how many children work at once.
+        jobs_per_child: how many jobs a child runs before another one takes its place; 1 for a
+            fresh child each, None for any number.
+        child_age_s: seconds after which another one takes its place, once it has run its job.
+        child_memory: bytes of memory from which on another one takes its place.
+        options: those of `Worker`.
+
+    Raises:
+        BadArgument: there is no queue to work, or an option makes no sense.
+
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        queues: str | Queue | Iterable[str | Queue],
+        *,
+        concurrency: int = 1,
+        jobs_per_child: int | None = None,
+        child_age_s: float | None = None,
+        child_memory: int | None = None,
+        **options: Any,  # noqa: ANN401 - those of Worker
+    ) -> None:
+        if concurrency < 1:
+            problem = f"concurrency must be from 1 up, got {concurrency!r}"
+            raise BadArgument(problem)
+        super().__init__(
+            client,
+            queues,
+            jobs_per_child=jobs_per_child,
+            child_age_s=child_age_s,
+            child_memory=child_memory,
+            **options,
+        )
+        self.concurrency = concurrency
+        self._slots: list[Slot] = []
+        #: Children that wait for their turn, connected.
+        self._spares: list[Process] = []
+        #: Children that have told their last, and end.
+        self._leaving: list[Process] = []
+        self._ears = Ears((*SIGNALS, signal.SIGCHLD))
+        self._leash = self._leash_end = self._last = self._last_end = -1
+        #: Jobs that were taken from their child: worker and jid.
+        self._taken: deque[tuple[str, str]] = deque()
+        self._spares_at = 0.0
+        self._spares_backoff = Backoff(first=0.5)
+        #: When the parent gives up what is left, once it ends.
+        self._over_at: float | None = None
+
+    def run(self) -> None:
+        """Work until told to stop, or until a burst is over; while Redis is away, wait for it.
+
+        It heeds signals, but those that the program itself handles or ignores.
+
+        Raises:
+            BadArgument: this is not the main thread, which alone hears of children.
+            NotPermitted: this Redis user may not listen on the workers' channels.
+
+        """
+        if threading.current_thread() is not threading.main_thread():
+            problem = "a ForkingWorker runs on the main thread only"
+            raise BadArgument(problem)
+        self._open()
+        try:
+            with LockWatch(
+                self.client, [slot.name for slot in self._slots], self._was_taken, held=self._held
+            ):
+                self._supervise()
+        finally:
+            self._close()
+
+    # What it is told
+
+    def act(self, number: signal.Signals) -> None:
+        """Do what a signal asks for."""
+        if number in (signal.SIGTERM, signal.SIGINT):
+            if self.switch.mode is Mode.STOP:
+                log.warning("worker %s was told twice to stop", self.name)
+                self._kill_at(_REAL.monotonic())
+            self.stop(now=True)
+        elif number == signal.SIGQUIT:
+            self.stop()
+        elif number == signal.SIGUSR1:
+            log.warning("worker %s stops what runs, and goes on", self.name)
+            self._end_children()
+        elif number == signal.SIGUSR2:
+            log_stacks()
+            self._send(signal.SIGUSR2)
+            self.pause()
+        elif number == signal.SIGCONT:
+            self.resume()
+
+    def _tell(self, mode: Mode) -> bool:
+        is_new = super()._tell(mode)
+        if is_new:
+            self._ears.wake()
+        return is_new
+
+    def _pass_on(self) -> None:
+        """Let the children do what the worker was told meanwhile."""
+        mode = self.switch.mode
+        if mode is not Mode.RUN:
+            self._dismiss_spares()
+        if mode is Mode.STOP and self._over_at is None:
+            self._over_at = _REAL.monotonic() + self.plan.grace + BURY_S
+            self._end_children()
+        elif mode in (Mode.PAUSE, Mode.FINISH):
+            for child in self._children:
+                if not child.is_told:
+                    child.is_told = True
+                    self._signal(child, signal.SIGQUIT)
+
+    def _end_children(self) -> None:
+        """Let the children end at once; kill those that take longer than the grace."""
+        for child in self._children:
+            child.is_told = True
+            self._signal(child, signal.SIGTERM)
+        self._kill_at(_REAL.monotonic() + self.plan.grace)
+
+    def _kill_at(self, moment: float) -> None:
+        for child in self._children:
+            child.kill_at = moment if child.kill_at is None else min(moment, child.kill_at)
+
+    def _was_taken(self, worker: str, jid: str, _: str) -> None:
+        """Note, on the thread that listens, that a job is not its child's any more."""
+        self._taken.append((worker, jid))
+        self._ears.wake()
+
+    def _held(self) -> list[tuple[str, str]]:
+        """List the jobs at work."""
+        begun = [(slot.name, slot.slate.traces().begun) for slot in self._slots if slot.child]
+        return [(name, jid) for name, jid in begun if jid is not None]
+
+    # What it does
+
+    def _supervise(self) -> None:
+        while True:
+            self._reap()
+            self._pass_on()
+            self._see_to_taken()
+            self._kill_due()
+            if self._is_over():
+                return
+            self._fill()
+            self._listen()
+
+    def _listen(self) -> None:
+        """Wait until something happens, or is due."""
+        now = _REAL.monotonic()
+        due = [child.kill_at for child in self._children if child.kill_at is not None]
+        due += [at for slot in self._slots for at in slot.taken.values()]
+        if self.switch.mode is Mode.RUN:
+            due += [slot.start_at for slot in self._slots if slot.is_free]
+            due += [self._spares_at] if self._spares_wanted else []
+        due += [self._over_at] if self._over_at is not None else []
+        timeout = max(0.0, min(due) - now) if due else None
+        ready, _, _ = select([self._ears.fileno(), self._last], [], [], timeout)
+        if self._last in ready:
+            self._hear_last()
+        for number in self._ears.read():
+            if number != signal.SIGCHLD:
+                self.act(number)
+
+    def _hear_last(self) -> None:
+        """Let another child go on where one has told its last."""
+        raw = os.read(self._last, LAST.size * 1024)
+        for pid, number, goes_on in LAST.iter_unpack(raw):
+            slot = self._slots[number]
+            if slot.child is not None and slot.child.pid == pid:
+                self._leaving.append(slot.child)
+                slot.child = None
+                slot.is_over = not goes_on
+                slot.backoff.reset()
+                slot.taken.clear()
+
+    def _fill(self) -> None:
+        """Let a child work in each free slot, and have some in store where they are short-lived."""
+        if self.switch.mode is not Mode.RUN:
+            return
+        now = _REAL.monotonic()
+        for slot in self._slots:
+            if slot.is_free and slot.start_at <= now:
+                child = self._spares.pop(0) if self._spares else self._fork()
+                slot.slate.wipe()
+                slot.child, child.born = child, now
+                with suppress(OSError):  # it is dead, and will be reaped
+                    os.write(child.go, GO.pack(slot.number))
+                os.close(child.go)
+                child.go = -1
+        if self._spares_wanted and self._spares_at <= now:
+            self._spares.append(self._fork())
+
+    @property
+    def _spares_wanted(self) -> bool:
+        if self.plan.jobs_per_child is None or self.plan.jobs_per_child > 1:
+            return False
+        return len(self._spares) < self.concurrency and not all(s.is_over for s in self._slots)
+
+    def _fork(self) -> Process:
+        reads, writes = os.pipe()
+
+        def be() -> None:
+            self._let_go(writes)
+            client = self.client.twin()
+            slates = [slot.slate for slot in self._slots]
+            live(Child(client, self.plan, self.name, slates), reads, self._last_end, self._leash)
+
+        with warnings.catch_warnings():
+            # Python warns of threads; ours hold no lock that a child needs.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = fork(be)
+        os.close(reads)
+        return Process(pid, writes)
+
+    def _let_go(self, writes: int) -> None:
+        """Drop, in a child, what is the parent's."""
+        self._ears.close()
+        for end in (writes, self._leash_end, self._last):
+            os.close(end)
+        for child in self._spares:
+            os.close(child.go)
+
+    def _see_to_taken(self) -> None:
+        """Let children drop the jobs that were taken, and kill those that cannot."""
+        while self._taken:
+            worker, jid = self._taken.popleft()
+            for slot in self._slots:
+                if slot.name == worker and slot.child is not None:
+                    slot.slate.take(jid)
+                    slot.taken[jid] = _REAL.monotonic() + self.plan.grace
+                    self._signal(slot.child, signal.SIGUSR1)
+        for slot in self._slots:
+            due = [jid for jid, at in slot.taken.items() if at <= _REAL.monotonic()]
+            for jid in due:
+                del slot.taken[jid]
+                if slot.child is not None and slot.slate.traces().begun == jid:
+                    slot.child.why = "the job was taken from it, and did not end"
+                    self._signal(slot.child, signal.SIGKILL)
+
+    def _kill_due(self) -> None:
+        for child in self._children:
+            if child.kill_at is not None and child.kill_at <= _REAL.monotonic():
+                child.kill_at = None
+                log.warning("process %d does not end, it is killed", child.pid)
+                child.why = "it was told to stop and did not end"
+                self._signal(child, signal.SIGKILL)
+
+    # Those who end
+
+    def _reap(self) -> None:
+        """See who is dead, and what it held."""
+        for slot in self._slots:
+            if slot.child is not None and (code := _code_of(slot.child.pid)) is not None:
+                self._is_dead(slot, slot.child, code)
+        for child in [child for child in self._spares if _code_of(child.pid) is not None]:
+            log.warning("process %d died before its turn", child.pid)
+            self._spares.remove(child)
+            os.close(child.go)
+            self._spares_at = _REAL.monotonic() + self._spares_backoff.next()
+        self._leaving = [child for child in self._leaving if _code_of(child.pid) is None]
+        if os.getpid() == 1:
+            ours = (*self._children, *self._spares, *self._leaving)
+            _reap_orphans({child.pid for child in ours})
+
+    def _is_dead(self, slot: Slot, child: Process, code: int) -> None:
+        """Settle what a dead child held, on a thread, as Redis may be away."""
+        # It may have told its last just now.
+        if select([self._last], [], [], 0)[0]:
+            self._hear_last()
+            if slot.child is not child:
+                self._leaving.remove(child)
+                return
+        traces = slot.slate.traces()
+        what = "stopped" if child.why else "died"
+        death = Death.of(child.pid, code, what=what, why=child.why)
+        is_expected = child.is_told and code == 0
+        log.log(
+            logging.INFO if is_expected else logging.WARNING,
+            "process %d of worker %s ended by %s",
+            child.pid,
+            slot.name,
+            death.how,
+        )
+        slot.child, slot.death = None, death
+        slot.taken.clear()
+        now = _REAL.monotonic()
+        if traces.begun is None and now - child.born < YOUNG_S and not child.is_told:
+            slot.start_at = now + slot.backoff.next()
+        else:
+            slot.backoff.reset()
+
+        def settle() -> None:
+            backoff = Backoff(longest=2.0)
+            while True:
+                try:
+                    bury(self.client, slot.name, traces, death)
+                except QlessError as trouble:
+                    log.warning("what %s held cannot be given back yet: %s", slot.name, trouble)
+                    _REAL.wait(backoff.next())
+                else:
+                    break
+            slot.death = None
+            self._ears.wake()
+
+        threading.Thread(target=settle, name="qless-bury", daemon=True).start()
+
+    def _is_over(self) -> bool:
+        if self._over_at is not None and self._over_at <= _REAL.monotonic():
+            return True
+        if any(slot.child is not None or slot.death is not None for slot in self._slots):
+            return False
+        return self.switch.is_ending or all(slot.is_over for slot in self._slots)
+
+    # Beginning and end
+
+    @property
+    def _children(self) -> list[Process]:
+        return [slot.child for slot in self._slots if slot.child is not None]
+
+    def _open(self) -> None:
+        name = self.name
+        self._slots = [Slot(number, f"{name}-{number}") for number in range(self.concurrency)]
+        self._ears.open()
+        self._leash, self._leash_end = os.pipe()
+        self._last, self._last_end = os.pipe()
+        gc.freeze()
+        queues = ", ".join(map(repr, self.plan.queues))
+        titles.show(f"{name} looks after {self.concurrency} of its kind")
+        log.info("worker %s works %s in %d children", name, queues, self.concurrency)
+
+    def _close(self) -> None:
+        self._dismiss_spares()
+        self._await([*self._children, *self._leaving])
+        with suppress(QlessError):
+            self.client.workers.deregister(self.name, *(slot.name for slot in self._slots))
+        gc.unfreeze()
+        for end in (self._leash, self._leash_end, self._last, self._last_end):
+            os.close(end)
+        self._ears.close()
+        log.info("worker %s has stopped", self.name)
+
+    def _await(self, children: list[Process]) -> None:
+        """Wait until the last children have ended, and see to it that they do."""
+        until = _REAL.monotonic() + LEAVE_S
+        while children and _REAL.monotonic() < until:
+            children = [child for child in children if _code_of(child.pid) is None]
+            if children:
+                select([self._ears.fileno()], [], [], 0.05)
+                self._ears.read()
+        for child in children:
+            self._signal(child, signal.SIGKILL)
+            with suppress(ChildProcessError):
+                os.waitpid(child.pid, 0)
+
+    def _dismiss_spares(self) -> None:
+        for child in self._spares:
+            os.close(child.go)
+            self._signal(child, signal.SIGTERM)
+            self._leaving.append(child)
+        self._spares.clear()
+
+    def _send(self, number: signal.Signals) -> None:
+        for child in self._children:
+            self._signal(child, number)
+
+    def _signal(self, child: Process, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(child.pid, number)
+
+
+def _code_of(pid: int) -> int | None:
+    """Give the exit code of a child that has ended, a negative signal where one ended it."""
+    try:
+        done, status = os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        return 0  # somebody else has reaped it
+    return os.waitstatus_to_exitcode(status) if done else None
+
+
+def _reap_orphans(ours: set[int]) -> None:
+    """Reap what was left to process 1, as which nobody else does."""
+    with suppress(ChildProcessError):
+        while True:
+            info = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            # Ours come with the next signal.
+            if info is None or info.si_pid in ours:
+                return
+            os.waitpid(info.si_pid, os.WNOHANG)

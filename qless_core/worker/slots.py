@@ -1,0 +1,66 @@
+"""The places of a forking worker's children, each with a name in which one after another works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from qless_core.backoff import Backoff
+from qless_core.worker.slate import Slate
+
+if TYPE_CHECKING:
+    from qless_core.worker.deaths import Death
+
+
+@dataclass
+class Process:
+    """A child, as its parent sees it.
+
+    Attributes:
+        pid: its process.
+        go: where it is told its slot; -1 when that is done.
+        born: when it was told to begin, seconds of the monotonic clock.
+        kill_at: when it is to be killed, if it is there still.
+        is_told: whether it was told to end.
+        why: why it was killed by its parent; "" where it was not.
+
+    """
+
+    pid: int
+    go: int = -1
+    born: float = 0
+    kill_at: float | None = None
+    is_told: bool = False
+    why: str = ""
+
+
+@dataclass
+class Slot:
+    """A place for a child.
+
+    Attributes:
+        number: from 0 on.
+        name: in whose name its children hold jobs.
+        slate: what its child notes there.
+        child: who works there; None when nobody does.
+        death: what is to be settled before another one may work there.
+        start_at: when another one may begin, seconds of the monotonic clock.
+        taken: jobs that were taken from the child, each with the moment at which it is killed.
+        is_over: whether a burst is over here.
+
+    """
+
+    number: int
+    name: str
+    slate: Slate = field(default_factory=Slate)
+    child: Process | None = None
+    death: Death | None = None
+    start_at: float = 0
+    backoff: Backoff = field(default_factory=lambda: Backoff(first=0.5))
+    taken: dict[str, float] = field(default_factory=dict)
+    is_over: bool = False
+
+    @property
+    def is_free(self) -> bool:
+        """Whether another child may work here."""
+        return self.child is None and self.death is None and not self.is_over
