@@ -28,6 +28,7 @@ from qless_core.errors import (
     RedisUnavailable,
     ScriptFault,
     UnknownCommand,
+    WorkerNotFound,
     WritesRefused,
 )
 from qless_core.job import Job, State
@@ -60,6 +61,7 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "MissingDependencies",
     "NotWaitingOnDependencies",
     "RecurringJobNotFound",
+    "WorkerNotFound",
     "RedisUnavailable",
     "ClusterNeedsTag",
     "NotPermitted",

@@ -290,6 +290,23 @@ class MalformedData(JobError):  # noqa: N818 - as above
         super().__init__(jid, sentence or f"The data of job {jid} is not JSON")
 
 
+class WorkerNotFound(QlessError):  # noqa: N818 - as above
+    """Raised when no worker of this name tells of itself, so that none hears a request."""
+
+    code = "WORKER_NOT_FOUND"
+    _name: ClassVar[re.Pattern[str]] = re.compile(r"Worker (.+) is not known", re.DOTALL)
+
+    def __init__(self, worker: str, sentence: str = "") -> None:
+        self.worker = worker
+        super().__init__(sentence or f"Worker {worker} is not known, or takes no requests")
+
+    @classmethod
+    def from_refusal(cls, sentence: str) -> Self:
+        """Build the error from the script's sentence (without its code)."""
+        found = cls._name.search(sentence)
+        return cls(found[1] if found else "", sentence=sentence)
+
+
 class ArchiveMoved(QlessError):  # noqa: N818 - as above
     """Raised when another archiver of the same name has written meanwhile."""
 

@@ -55,6 +55,8 @@ _NAMED: Final[dict[Callable[[Keys, str], str], str]] = {
     lambda keys, name: keys.cron_runs(name): "zset",
     lambda keys, name: keys.cron(name): "zset",
     lambda keys, name: keys.worker_jobs(name): "zset",
+    lambda keys, name: keys.worker_info(name): "string",
+    lambda keys, name: keys.worker_asked(name): "string",
     lambda keys, name: keys.failed(name): "list",
     lambda keys, name: keys.tag(name): "zset",
 }

@@ -183,6 +183,14 @@ class Keys:
         """Sorted set: jids a worker holds, by the end of their lock."""
         return f"{self.namespace}w:{worker}:jobs"
 
+    def worker_info(self, worker: str) -> str:
+        """Text: what a worker tells of itself, as JSON (ours)."""
+        return f"{self.namespace}w:{worker}:info"
+
+    def worker_asked(self, worker: str) -> str:
+        """Text: what a worker is asked to do, and when the process meant started (ours)."""
+        return f"{self.namespace}w:{worker}:asked"
+
     # Everything else
 
     @property

@@ -5,6 +5,7 @@ This reads who is working; the package `qless_core.worker` runs work.
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from qless_core import wire
@@ -14,7 +15,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from qless_core.client import Client
-    from qless_core.records import WorkerCounts, WorkerJobs
+    from qless_core.records import WorkerCounts, WorkerInfo, WorkerRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownWorker:
+    """A worker: what it holds, when it was seen, and what it tells of itself.
+
+    Attributes:
+        name: what it is called.
+        jobs: the jids that it holds, within their lock.
+        stalled: those whose lock ran out.
+        seen: when it gave a sign of life last, epoch seconds; None when it is not on the list.
+        asked: what it is asked to do and has not done yet; "" for nothing.
+        info: its host, pid, kind, version, queues, concurrency, start, state and children; None
+            when it tells nothing of itself, as children and other clients.
+
+    """
+
+    name: str
+    jobs: tuple[str, ...]
+    stalled: tuple[str, ...]
+    seen: float | None
+    asked: str
+    info: WorkerInfo | None
 
 
 class Workers:
@@ -31,9 +55,51 @@ class Workers:
         """How many jobs each worker holds, the most recently seen first."""
         return self._client.commands.workers()
 
-    def __getitem__(self, worker: str) -> WorkerJobs:
-        """Read the jids that a worker holds; empty for one that is not known."""
-        return self._client.commands.worker(worker)
+    def __getitem__(self, worker: str) -> KnownWorker:
+        """Read what a worker holds and tells of itself; empty for one that is not known."""
+        held = self._client.commands.worker(worker)
+        (record,) = self._client.commands.worker_info(worker)
+        return KnownWorker(
+            name=worker,
+            jobs=held.jobs,
+            stalled=held.stalled,
+            seen=record.seen,
+            asked=record.asked,
+            info=record.info,
+        )
+
+    def details(self, *workers: str) -> list[WorkerRecord]:
+        """Read what workers tell of themselves, in one call; without names, all seen lately."""
+        names = workers or [each.name for each in self.counts]
+        return self._client.commands.worker_info(*names)
+
+    def ask(self, worker: str, request: str) -> None:
+        """Ask a worker to `stop` once its jobs are done, to `pause`, or to `resume`.
+
+        It hears of it within seconds. The last request counts, for five minutes; what a worker was
+        asked and has not done yet is `workers[name].asked`.
+
+        Raises:
+            BadArgument: there is no such request.
+            WorkerNotFound: nobody of that name hears requests, as children and other clients.
+
+        """
+        self._client.commands.worker_ask(worker, request)
+
+    def beat(self, worker: str, info: WorkerInfo) -> str:
+        """Give a sign of life of a process that works; answers what it is asked to do.
+
+        Args:
+            worker: in which name.
+            info: what it tells of itself.
+
+        Returns:
+            `stop`, `pause` or `resume`, again and again until `info.state` says that it was done;
+            "" for nothing.
+
+        """
+        told = wire.dumps(asdict(info), what="what a worker tells of itself")
+        return self._client.commands.worker_beat(worker, told)
 
     def give_back(
         self,

@@ -72,6 +72,8 @@ named('host_workers', Key.host_workers, 'zset')
 named('host_failures', Key.host_failures, 'zset')
 named('recur', Key.recur, 'zset')
 named('worker', Key.worker_jobs, 'zset')
+named('worker_info', Key.worker_info, 'string')
+named('worker_asked', Key.worker_asked, 'string')
 named('failed', Key.failed, 'list')
 named('tag', Key.tag, 'zset')
 

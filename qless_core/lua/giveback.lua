@@ -59,13 +59,23 @@ local function to_line(now, jid, known, remaining, failed)
     Json.stored(remaining))
 end
 
+-- What the history says of a job that was given back: of one that was not begun that it did not run, so
+-- that its runs can be counted.
+local function item_of(ran, details)
+  if ran then
+    return details
+  end
+  local rest = string.match(details, '^{%s*(.*)$')
+  return '{"ran":false' .. (rest == '}' and '' or ',') .. rest
+end
+
 -- give_back(now, jid, known, ran, back) -> the retries left, or -1 when there were none and the job failed
 -- instead. `back` is what the arguments say: worker, what, details, group, message.
 local function give_back(now, jid, known, ran, back)
   local queue = known[3]
   local remaining = floor(Check.finite(known[5]) or 0) - (ran and 1 or 0)
   local failed = ran and back.group
-  History.push(jid, known[6], History.item(now, encode(back.what), back.details))
+  History.push(jid, known[6], History.item(now, encode(back.what), item_of(ran, back.details)))
   call('zrem', Key.locks(queue), jid)
   call('zrem', Key.worker_jobs(back.worker), jid)
   call('hdel', Key.job(jid), 'grace')
@@ -94,7 +104,8 @@ end
 -- giveback jid worker ran what details group? message? -> the retries left, or -1 when there were none and
 -- the job failed instead. A running job goes back to waiting at once, at the place in line that it had when
 -- it was put; nobody holds it any more. `ran` is 0 for a job that was not begun, which loses no retry, or 1
--- for one that was, which loses one. `what` and `details`, a JSON object, are what its history says of it.
+-- for one that was, which loses one. `what` and `details`, a JSON object, are what its history says of it,
+-- and `"ran":false` of one that was not begun.
 -- Of a job that ran, a `group` says that it failed: then it counts for its host, waits first where
 -- `drop-backoff` is set, and with a `message` keeps both in `failure`; without a retry left it fails with
 -- these, or as with `retry`.

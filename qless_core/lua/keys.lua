@@ -162,6 +162,16 @@ function Key.worker_jobs(worker)
   return NAMESPACE .. 'w:' .. worker .. ':jobs'
 end
 
+-- string: what a worker tells of itself, as JSON (ours)
+function Key.worker_info(worker)
+  return NAMESPACE .. 'w:' .. worker .. ':info'
+end
+
+-- string: what a worker is asked to do, and when the process that is meant started (ours)
+function Key.worker_asked(worker)
+  return NAMESPACE .. 'w:' .. worker .. ':asked'
+end
+
 -- list: jids of a failure group, newest at the head
 function Key.failed(group)
   return NAMESPACE .. 'f:' .. group

@@ -621,7 +621,8 @@ def test_a_job_that_was_not_begun_is_given_back_as_it_was(client, queue):
 
     assert job.is_settled
     assert (job.state, job.worker_name, job.expires_at) == (State.WAITING, "", 0)
-    assert (job.history[-1].what, job.history[-1].details) == ("given-back", {"host": "web-3"})
+    item = job.history[-1]
+    assert (item.what, item.details) == ("given-back", {"ran": False, "host": "web-3"})
     assert job.record == client.jobs["a"].record
     assert queue.pop() == job
 
@@ -665,3 +666,96 @@ def test_a_job_that_another_worker_has_is_not_given_back(queue, other, clock):
         theirs.give_back(ran=True, message="without a group")
 
     assert theirs.give_back(ran=False) == 4
+
+
+def test_a_job_knows_which_attempt_it_is(client, queue):
+    queue.put("Job", {}, jid="a", retries=3)
+    assert client.jobs["a"].attempt == 0
+    first = queue.pop()
+    assert first.attempt == 1
+    first.retry()
+    assert client.jobs["a"].attempt == 1
+
+    second = queue.pop()
+    assert second.attempt == 2
+    second.give_back(ran=False)
+    third = queue.pop()
+    assert third.attempt == 2
+    third.give_back(ran=True)
+    assert queue.pop().attempt == 3
+
+    client.jobs["a"].timeout()
+    timed_out = queue.pop()
+    assert timed_out.attempt == 4
+    timed_out.fail("group", "message")
+    client.unfail("group", "q")
+    assert queue.pop().attempt == 5
+
+
+def test_attempts_are_counted_anew_where_a_job_completed(client, queue):
+    queue.put("Job", {}, jid="a")
+    queue.pop().retry()
+    queue.pop().complete("q2")
+
+    staged = client.queues["q2"].pop()
+    assert staged.attempt == 1
+    staged.complete()
+    queue.put("Job", {}, jid="a")
+    assert queue.pop().attempt == 1
+
+
+def test_attempts_are_counted_by_used_retries_where_the_history_was_cut(client, queue):
+    client.config["max-job-history"] = 3
+    queue.put("Job", {}, jid="a")
+    for _ in range(3):
+        queue.pop().retry()
+
+    job = queue.pop()
+    for number in range(5):
+        job.log(f"line {number}")
+
+    assert job.attempt == client.jobs["a"].attempt == 4
+
+
+def test_a_job_that_is_made_for_a_test_is_the_first_attempt():
+    assert make_job("Job").attempt == 1
+    assert make_job("Job", retries=5, remaining=3).attempt == 3
+
+
+def test_a_job_knows_what_went_wrong_before(client, queue):
+    queue.put("Job", {}, jid="a")
+    assert client.jobs["a"].last_failure is None
+    queue.pop().retry(group="flaky", message="timed out")
+    job = queue.pop()
+    assert (job.last_failure.group, job.last_failure.message) == ("flaky", "timed out")
+
+    job.fail("broken", "traceback")
+    client.unfail("broken", "q")
+    again = queue.pop()
+
+    assert again.failure is None
+    failure = again.last_failure
+    assert (failure.group, failure.message, failure.worker) == ("broken", "", "worker-1")
+    again.complete("q2")
+    assert client.queues["q2"].pop().last_failure is None
+
+
+def test_a_job_tells_how_far_it_is(client, queue):
+    queue.put("Job", {}, jid="a")
+    job = queue.pop()
+    assert job.read_progress() is None
+
+    job.progress(30, 40, "with \ud800 in it")
+
+    progress = client.jobs["a"].read_progress()
+    assert (progress.done, progress.total, progress.share) == (30, 40, 0.75)
+    assert (progress.note, progress.worker) == ("with \ufffd in it", "worker-1")
+    job.progress(31)
+    assert job.read_progress().share is None
+
+
+def test_a_job_that_another_worker_has_tells_nothing(queue, other, clock):
+    mine, _ = lose(queue, other, clock)
+
+    with pytest.raises(LockLost):
+        mine.progress(1)

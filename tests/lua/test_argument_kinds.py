@@ -34,6 +34,7 @@ TAKES = {
     "number": ("-1", "1.5", "1e300", "5"),
     "whole": ("-1", "1e300", "5"),
     "count": ("1e300", "5"),
+    "amount": ("1.5", "1e300", "5"),
     "positive": ("1.5", "1e300", "5"),
     "json": (
         *("nan", "inf", "-inf", "1e400", "9" * 400, "-1", "1.5", "1e300", "5", '"x"', "[1]"),
@@ -56,7 +57,9 @@ KINDS = {
     "state": ("choice", "running"),
     "ran": ("choice", 0),
     "what": ("name", "died"),
-    "details": ("object", "{}"),
+    **dict.fromkeys(("details", "info"), ("object", "{}")),
+    "done": ("amount", 1),
+    "request": ("choice", "stop"),
     "started": ("strings", "[]"),
 }
 OWN = {
@@ -67,7 +70,9 @@ OWN = {
 
 #: Where a command needs a job in another state than waiting.
 JIDS = {
-    **dict.fromkeys(("heartbeat", "complete", "fail", "retry", "timeout", "giveback"), "run"),
+    **dict.fromkeys(
+        ("heartbeat", "complete", "fail", "retry", "timeout", "giveback", "progress"), "run"
+    ),
     **dict.fromkeys(("recur.get", "recur.update", "recur.tag", "recur.untag", "unrecur"), "rec"),
     "recur": "rec",
 }
@@ -98,6 +103,7 @@ OPTIONS = {
         "queue": "name",
         "klass": "text",
     },
+    "progress": {"total": "amount", "note": "text"},
     "complete": {"delay": "number", "depends": "strings", "next": "name"},
 }
 

@@ -27,7 +27,14 @@ def test_a_job_that_was_not_begun_waits_again_and_loses_no_retry(running, redis)
     assert (job["state"], job["remaining"], job["retries"]) == ("waiting", 2, 2)
     assert (job["worker"], job["expires"], job["failure"]) == ("", 0, {})
     assert job["history"][2:] == [
-        {"what": "died", "when": 130, "signal": "SIGKILL", "host": "web-3", "pid": 4711}
+        {
+            "what": "died",
+            "when": 130,
+            "signal": "SIGKILL",
+            "host": "web-3",
+            "pid": 4711,
+            "ran": False,
+        }
     ]
     assert redis.exists("ql:q:q-locks", "ql:w:w:jobs") == 0
     assert redis.hexists("ql:j:j", "grace") is False
