@@ -5,6 +5,8 @@
 local call = redis.call
 local encode = cjson.encode
 local floor = math.floor
+-- What is asked for hundreds of times a call: a local one is had for less than a global one.
+local tonumber, type, ipairs, pcall, unpack = tonumber, type, ipairs, pcall, unpack
 
 -- File -> function that reads it; filled by script.py, which wraps each file in one.
 -- EVALSHA builds every function anew at each call, which would cost more than the call's own work:

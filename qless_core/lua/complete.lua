@@ -19,22 +19,27 @@ local function advance(now, jid, known, options)
   if state == 'depends' then
     Dependencies.remember(jid, delay > 0 and now + delay)
   end
-  History.push(jid, false, History.item(now, 'put', '{"q":' .. encode(to) .. '}'))
+  History.push(jid, false, History.item(now, '"put"', '{"q":' .. encode(to) .. '}'))
   return state
 end
 
-local function finish(now, jid, known, options)
-  local retries = Check.finite(known[4]) or 5
+local function finish(now, jid, known, data)
   call('hmset', Key.job(jid), 'state', 'complete', 'worker', '', 'failure', '{}', 'queue', '',
-    'expires', '0', 'remaining', Json.stored(retries), 'time', Json.time(now), 'data', options.data)
+    'expires', '0', 'remaining', Json.again(known[4], 5), 'time', Json.time(now), 'data', data)
   call('zadd', Key.completed, Call.now, jid)
   Dependencies.release(now, jid)
   Prune.completed(now)
   return 'complete'
 end
 
+-- Of a job that goes no further.
+local LAST = { depends = {} }
+
 local function read_options(arg)
   local data = Check.json(arg[4], 'data')
+  if not arg[5] then
+    return LAST
+  end
   local given = Check.options(arg, 5)
   local to = given.next and Check.name(given.next, 'next')
   local delay = given.delay and Check.number(given.delay, 'delay')
@@ -71,19 +76,19 @@ Commands['complete'] = function(now, arg)
   end
   Config.prefetch('max-job-history', 'jobs-history', 'jobs-history-count')
 
-  History.push(jid, known[7], History.item(now, 'done'))
+  History.push(jid, known[7], History.item(now, '"done"'))
   call('zrem', Key.locks(queue), jid)
   call('zrem', Key.worker_jobs(worker), jid)
   if known[8] then
     Throttle.release(now, jid, known[8], queue, 'running')
   end
-  Stats.durations('run', queue, now, { now - (Check.finite(known[6]) or now) })
+  Stats.duration('run', queue, now, now - (Check.finite(known[6]) or now))
   local tracked = call('zscore', Key.tracked, jid)
   local state
   if options.to then
     state = advance(now, jid, known, options)
   else
-    state = finish(now, jid, known, options)
+    state = finish(now, jid, known, arg[4])
   end
   if tracked then
     Events.job('completed', jid)

@@ -1,7 +1,7 @@
 -- Options. A stored value that is no number counts as the default, so a typo stops nobody.
 
--- What `config.get` without a key shows until it is set. `options.py` tells people about these.
-local LISTED = {
+-- What counts until it is set. `options.py` tells people about these.
+local DEFAULTS = {
   ['application'] = 'qless',
   ['heartbeat'] = 60,            -- seconds a lock lasts
   ['grace-period'] = 10,         -- seconds a worker still has when its lock ran out
@@ -9,38 +9,49 @@ local LISTED = {
   ['histogram-history'] = 7,     -- days
   ['jobs-history-count'] = 50000,
   ['jobs-history'] = 604800,     -- seconds
-}
-
--- Known, but not shown until set.
-local UNLISTED = {
   ['max-job-history'] = 100,     -- items in the history of a job; 0 or less: no limit
   ['max-worker-age'] = 86400,    -- seconds
   ['max-failure-message'] = 32768, -- bytes; 0 or less: no limit
   ['host-failure-span'] = 600,   -- seconds
 }
 
--- What this call has read so far: a pop of a hundred jobs asks for an option once.
-local seen = {}
+-- Of these `config.get` without a key shows nothing until they are set.
+local UNLISTED = {
+  ['max-job-history'] = true, ['max-worker-age'] = true, ['max-failure-message'] = true,
+  ['host-failure-span'] = true,
+}
+
+-- What was read, and by which call: a pop of a hundred jobs asks for an option once. The tables outlive
+-- the call, as filling new ones costs more than all else here; what another call has read counts for
+-- nothing.
+local seen, seen_by, this = {}, {}, 0
+
+-- After so many calls they are emptied: the names of options by queue are without end.
+local KEPT_FOR = 1000
 
 -- Config.forget(): another call begins.
 function Config.forget()
-  seen = {}
+  this = this + 1
+  if this % KEPT_FOR == 0 then
+    seen, seen_by = {}, {}
+  end
 end
 
 -- Config.prefetch(name...): one read for all the options that a command is going to need.
 function Config.prefetch(...)
   local names, values = { ... }, call('hmget', Key.config, ...)
   for i = 1, #names do
-    seen[names[i]] = values[i]
+    local name = names[i]
+    seen[name], seen_by[name] = values[i], this
   end
 end
 
 local function stored(name)
-  local value = seen[name]
-  if value == nil then
-    value = call('hget', Key.config, name)
-    seen[name] = value
+  if seen_by[name] == this then
+    return seen[name]
   end
+  local value = call('hget', Key.config, name)
+  seen[name], seen_by[name] = value, this
   return value
 end
 
@@ -52,7 +63,7 @@ end
 -- Config.number(name, default) -> a finite number: the stored one, else the default.
 function Config.number(name, default)
   local value = stored(name)
-  return value and Check.finite(value) or default or LISTED[name] or UNLISTED[name]
+  return value and Check.finite(value) or default or DEFAULTS[name]
 end
 
 -- Config.lock(now, queue, own) -> when the lock of a job that begins now ends, as Redis writes a number:
@@ -70,11 +81,11 @@ end
 Commands['config.get'] = function(_, arg)
   if arg[1] then
     local name = Check.name(arg[1], 'key')
-    return call('hget', Key.config, name) or LISTED[name]
+    return call('hget', Key.config, name) or (not UNLISTED[name] and DEFAULTS[name] or nil)
   end
   local all = {}
-  for name, value in pairs(LISTED) do
-    all[name] = value
+  for name, value in pairs(DEFAULTS) do
+    all[name] = not UNLISTED[name] and value or nil
   end
   local pairs_set = call('hgetall', Key.config)
   for i = 1, #pairs_set, 2 do

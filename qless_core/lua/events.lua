@@ -38,9 +38,10 @@ function Events.advanced(jid, queue, to)
     .. encode(queue) .. '}')
 end
 
-function Events.failed(jid, group, message, worker)
-  Events.log('{"message":' .. encode(message) .. ',"jid":' .. encode(jid) .. ',"group":'
-    .. encode(group) .. ',"event":"failed","worker":' .. encode(worker) .. '}')
+-- Events.failed(jid, failure, worker): a failure as Failures.make has it; `worker` is JSON already.
+function Events.failed(jid, failure, worker)
+  Events.log('{"message":' .. failure.message .. ',"jid":' .. encode(jid) .. ',"group":'
+    .. failure.group .. ',"event":"failed","worker":' .. worker .. '}')
 end
 
 -- Events.canceled(jid, queue, worker): queue and worker are false for a job that is not there.

@@ -4,7 +4,7 @@
 -- Warns the worker and moves the lock to the end of the grace period.
 local function warn(now, queue, job, grace)
   local jid = job.jid
-  History.push(jid, job.legacy, History.item(now, 'timed-out'))
+  History.push(jid, job.legacy, History.item(now, '"timed-out"'))
   job.legacy = false
   call('hset', Key.job(jid), 'grace', 1)
   call('zadd', Key.locks(queue), now + grace, jid)
@@ -31,11 +31,10 @@ local function use_retry(now, queue, job)
     Throttle.release(now, jid, job.throttles, queue, 'running')
   end
   local group, message = Failures.exhausted(queue)
-  job.queue = queue
-  job.item = '{"group":' .. encode(group) .. '}'
-  Failures.record(now, job, group, message, '')
+  local failure = Failures.make(now, group, message, '')
+  Failures.record(now, jid, queue, job.legacy, failure, false)
   Events.if_tracked('failed', jid)
-  Events.failed(jid, group, message, job.worker)
+  Events.failed(jid, failure, encode(job.worker))
   return false
 end
 

@@ -14,13 +14,8 @@ Commands['fail'] = function(now, arg)
   Check.placed(jid, known[3])
   local queue = known[3]
   Config.prefetch('max-job-history', 'max-failure-message', 'host-max-failures')
-  local stored = Failures.record(now, {
-    jid = jid,
-    queue = queue,
-    legacy = known[4],
-    data = data,
-    item = '{"worker":' .. encode(worker) .. ',"group":' .. encode(group) .. '}',
-  }, group, message, worker)
+  local failure = Failures.make(now, group, message, worker)
+  Failures.record(now, jid, queue, known[4], failure, true, data)
   call('zrem', Key.locks(queue), jid)
   call('zrem', Key.worker_jobs(worker), jid)
   if known[5] then
@@ -29,7 +24,7 @@ Commands['fail'] = function(now, arg)
   if Config.text('host-max-failures') then
     Limits.failed(now, jid, worker)
   end
-  Events.failed(jid, group, stored, worker)
+  Events.failed(jid, failure, failure.worker)
   Events.if_tracked('failed', jid)
   return jid
 end

@@ -11,35 +11,35 @@ local function capped(message)
   return head .. '\n[... ' .. bytes .. ' bytes cut ...]\n' .. tail
 end
 
--- Failures.json(now, group, message, worker) -> text of the `failure` field, and the message as
--- it is stored.
-function Failures.json(now, group, message, worker)
-  message = capped(message)
-  return '{"group":' .. encode(group) .. ',"message":' .. encode(message)
-    .. ',"when":' .. Json.number(floor(now)) .. ',"worker":' .. encode(worker) .. '}', message
+-- Failures.make(now, group, message, worker) -> a failure: `name`, the group; `group`, `message` as it is
+-- stored and `worker`, as JSON; and `json`, the text of a job's `failure` field.
+function Failures.make(now, group, message, worker)
+  local failure = { name = group, group = encode(group), message = encode(capped(message)),
+    worker = encode(worker) }
+  failure.json = '{"group":' .. failure.group .. ',"message":' .. failure.message .. ',"when":'
+    .. floor(now) .. ',"worker":' .. failure.worker .. '}'
+  return failure
 end
 
--- Failures.record(now, job, group, message, worker): the only place where a job becomes failed.
--- `job` has jid, queue, legacy (old history field), item (JSON for the history) and maybe data.
+-- Failures.record(now, jid, queue, legacy, failure, by_worker, data): the only place where a job becomes
+-- failed. `legacy` is its old history field; the history names the worker of the failure with `by_worker`;
+-- `data`, its new data or nil.
 -- Takes nothing out of the queue and publishes nothing: the callers differ in that.
--- Returns the message as it was stored.
-function Failures.record(now, job, group, message, worker)
-  local jid = job.jid
-  local failure, stored = Failures.json(now, group, message, worker)
+function Failures.record(now, jid, queue, legacy, failure, by_worker, data)
   local key = Key.job(jid)
-  History.push(jid, job.legacy, History.item(now, 'failed', job.item))
-  if call('lpush', Key.failed(group), jid) == 1 then
-    call('sadd', Key.failures, group)
+  local worker = by_worker and '"worker":' .. failure.worker .. ',' or ''
+  History.push(jid, legacy,
+    History.item(now, '"failed"', '{' .. worker .. '"group":' .. failure.group .. '}'))
+  if call('lpush', Key.failed(failure.name), jid) == 1 then
+    call('sadd', Key.failures, failure.name)
   end
-  if job.data then
-    call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure,
-      'data', job.data)
+  if data then
+    call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure.json,
+      'data', data)
   else
-    call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure)
+    call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure.json)
   end
-  Stats.count(job.queue, now, 'failures')
-  Stats.count(job.queue, now, 'failed')
-  return stored
+  Stats.count(queue, now, 'failures', 'failed')
 end
 
 -- Failures.exhausted(queue) -> group and message of a job that has no retries left.

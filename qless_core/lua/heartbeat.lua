@@ -43,7 +43,7 @@ Commands['timeout'] = function(now, arg)
   for _, job in ipairs(jobs) do
     local jid, known = job[1], job[2]
     local worker, queue = known[2] or '', known[3]
-    History.push(jid, known[4], History.item(now, 'timed-out'))
+    History.push(jid, known[4], History.item(now, '"timed-out"'))
     call('zrem', Key.locks(queue), jid)
     call('zadd', Key.work(queue), '+inf', jid)
     Queue.tell(queue)

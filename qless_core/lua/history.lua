@@ -35,13 +35,13 @@ local function migrate(jid, legacy)
   call('hdel', Key.job(jid), 'history')
 end
 
--- History.item(now, what, item) -> the text to store; `item` is the text of a JSON object, or nil.
+-- History.item(now, what, item) -> the text to store; `what` is JSON already, and `item`, a JSON object, or
+-- nil.
 function History.item(now, what, item)
-  local text = '[' .. Json.number(floor(now)) .. ',' .. encode(what)
   if item then
-    text = text .. ',' .. item
+    return '[' .. floor(now) .. ',' .. what .. ',' .. item .. ']'
   end
-  return text .. ']'
+  return '[' .. floor(now) .. ',' .. what .. ']'
 end
 
 -- History.push(jid, legacy, text): appends an item; `legacy` is the job's old `history` field.
@@ -185,6 +185,6 @@ Commands['log'] = function(now, arg)
   if not known[1] then
     Check.missing(jid)
   end
-  History.push(jid, known[2], History.item(now, message, item))
+  History.push(jid, known[2], History.item(now, encode(message), item))
   return nil
 end

@@ -93,10 +93,17 @@ local function failure_object(text)
   return can and written or '{}'
 end
 
+-- Job.place(state, queue, worker) -> these as a part of the JSON of a job.
+function Job.place(state, queue, worker)
+  return ',"state":' .. encode(state) .. ',"queue":' .. encode(queue) .. ',"worker":' .. encode(worker)
+end
+
 -- Job.json(fields, links) -> the job as JSON. `links` has history (items), tracked (boolean),
--- dependents and dependencies (lists).
+-- dependents and dependencies (lists); and maybe what is the same for many: place (as Job.place makes it)
+-- and expires (as text), in the stead of what the fields say.
 function Job.json(fields, links)
-  local state = fields[STATE] or ''
+  local place = links.place
+    or Job.place(fields[STATE] or '', fields[QUEUE] or '', fields[WORKER] or '')
   local throttles = ''
   if fields[THROTTLES] then
     local ids = Tags.stored(fields[THROTTLES])
@@ -106,12 +113,10 @@ function Job.json(fields, links)
   end
   return '{"jid":' .. encode(fields[JID])
     .. ',"klass":' .. encode(fields[KLASS] or '')
-    .. ',"state":' .. encode(state)
-    .. ',"queue":' .. encode(fields[QUEUE] or '')
-    .. ',"worker":' .. encode(fields[WORKER] or '')
+    .. place
     .. ',"tracked":' .. (links.tracked and 'true' or 'false')
     .. ',"priority":' .. number(fields[PRIORITY])
-    .. ',"expires":' .. number(fields[EXPIRES])
+    .. ',"expires":' .. (links.expires or number(fields[EXPIRES]))
     .. ',"retries":' .. number(fields[RETRIES])
     .. ',"remaining":' .. number(fields[REMAINING])
     .. ',"data":' .. encode(fields[DATA] or '{}')

@@ -13,6 +13,18 @@ function Json.stored(n)
   return DIGITS[n] or n
 end
 
+-- Whether a text is one of these.
+local IS_DIGIT = {}
+for _, text in pairs(DIGITS) do
+  IS_DIGIT[text] = true
+end
+
+-- Json.again(text, default) -> what is stored as a number, to be stored once more; the default, where it
+-- is none.
+function Json.again(text, default)
+  return IS_DIGIT[text] and text or Check.finite(text) or default
+end
+
 -- Json.time(when) -> text of a moment as a job's `time` field has it.
 function Json.time(when)
   return string.format('%.20f', when)

@@ -16,8 +16,8 @@ local function moment(word)
     Call.now = time[1] .. '.' .. string.sub('00000' .. time[2], -6)
     return tonumber(Call.now)
   end
-  local now = Check.number(word, 'now')
-  if now < 0 or now > LATEST then
+  local now = tonumber(word)
+  if not now or not (now >= 0 and now <= LATEST) then
     Check.must('now', 'a number from 0 to 1e11', word)
   end
   Call.now = string.find(word, '^%d+%.?%d*$') and word or string.format('%.17g', now)

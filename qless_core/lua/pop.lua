@@ -6,6 +6,10 @@ local CHUNK = 1000
 -- An empty list, which nobody writes to.
 local NONE = {}
 
+-- Where they are in what Job.fields answers.
+local QUEUE, TIME, HISTORY = Job.QUEUE, Job.TIME, Job.HISTORY
+local HEARTBEAT, THROTTLES = Job.HEARTBEAT, Job.THROTTLES
+
 -- The most entries without a job to take that one pop passes over.
 local MOST_GHOSTS = 1000
 
@@ -40,10 +44,12 @@ local function found_in(here, jid)
   return nil
 end
 
--- All that the reply of a job is made of, but for what is asked for many jobs at once; nil as found_in.
+-- All that the reply of a job is made of, but for what is asked for many jobs at once: see Job.json; nil as
+-- found_in. `ends` is when its lock ends, as it is stored, and `expires` as it is shown.
 local function read(here, jid)
   local fields = found_in(here, jid)
-  return fields and { jid = jid, fields = fields, items = History.read(jid, false) }
+  return fields and { jid = jid, fields = fields, history = History.read(jid, false), ends = '',
+    expires = '', place = '', tracked = false, dependents = NONE, dependencies = NONE }
 end
 
 -- look(here, jid) -> true and the job, or true and nil as found_in; false for a job that cannot be taken
@@ -63,7 +69,6 @@ local function add_relatives(jobs)
   local keys = {}
   for i, job in ipairs(jobs) do
     keys[2 * i - 1], keys[2 * i] = Key.dependents(job.jid), Key.dependencies(job.jid)
-    job.dependents, job.dependencies = NONE, NONE
   end
   if call('exists', unpack(keys)) == 0 then
     return jobs, NONE
@@ -85,28 +90,28 @@ end
 -- start(pop, job): tells one job that it runs. The reply is made of what was read and what is written
 -- here: nothing is read twice.
 local function start(pop, job, tracked)
-  local now, jid, fields, items = pop.now, job.jid, job.fields, job.items
-  if History.push(jid, fields[Job.HISTORY], pop.item) then
-    items[#items + 1] = pop.item
+  local now, jid, fields = pop.now, job.jid, job.fields
+  if History.push(jid, fields[HISTORY], pop.item) then
+    job.history[#job.history + 1] = pop.item
   else
-    items = History.read(jid, false)
+    job.history = History.read(jid, false)
   end
-  pop.waits[#pop.waits + 1] = now - (Check.finite(fields[Job.TIME]) or now)
-  if fields[Job.QUEUE] == pop.queue then
-    call('hmset', Key.job(jid), 'state', 'running', 'worker', pop.worker, 'expires', job.expires,
+  local number = #pop.jobs + 1
+  pop.waits[number] = now - (Check.finite(fields[TIME]) or now)
+  if fields[QUEUE] == pop.queue then
+    call('hmset', Key.job(jid), 'state', 'running', 'worker', pop.worker, 'expires', job.ends,
       'time', pop.time)
   else
     -- The original's `retry` can put a job into a queue without telling it.
-    call('hmset', Key.job(jid), 'state', 'running', 'worker', pop.worker, 'expires', job.expires,
+    call('hmset', Key.job(jid), 'state', 'running', 'worker', pop.worker, 'expires', job.ends,
       'time', pop.time, 'queue', pop.queue)
   end
   if tracked then
     Events.job('popped', jid)
+    job.tracked = true
   end
-  fields[Job.STATE], fields[Job.QUEUE] = 'running', pop.queue
-  fields[Job.WORKER], fields[Job.EXPIRES] = pop.worker, job.expires
-  job.history, job.tracked = items, tracked
-  pop.jobs[#pop.jobs + 1] = Job.json(fields, job)
+  job.place = pop.place
+  pop.jobs[number] = Job.json(fields, job)
 end
 
 -- take(pop, jobs): gives at most CHUNK jobs that were read to the worker; answers the jids of those that
@@ -121,12 +126,17 @@ local function take(pop, jobs)
   local scored, jids = {}, {}
   for i, job in ipairs(jobs) do
     jids[i] = job.jid
-    local own = job.fields[Job.HEARTBEAT]
-    job.expires = own and Config.lock(pop.now, pop.queue, own) or pop.expires
-    scored[2 * i - 1], scored[2 * i] = job.expires, job.jid
+    local own = job.fields[HEARTBEAT]
+    if own then
+      job.ends = Config.lock(pop.now, pop.queue, own)
+      job.expires = Json.number(tonumber(job.ends))
+    else
+      job.ends, job.expires = pop.ends, pop.expires
+    end
+    scored[2 * i - 1], scored[2 * i] = job.ends, job.jid
   end
   if #jids > 0 then
-    local tracked = call('zmscore', Key.tracked, unpack(jids))
+    local tracked = pop.alone and NONE or call('zmscore', Key.tracked, unpack(jids))
     call('zadd', Key.worker_jobs(pop.worker), unpack(scored))
     call('zadd', Key.locks(pop.queue), unpack(scored))
     call('zrem', Key.work(pop.queue), unpack(jids))
@@ -168,12 +178,11 @@ local function take_work(pop, room)
     if #found == 0 then
       return
     end
-    local jobs, gone, odd, last = {}, {}, {}, {}
+    local jobs, gone, odd = {}, {}, {}
     for i = 1, #found, 2 do
       local jid = found[i]
-      last[jid] = found[i + 1] == '-inf'
       local ok, job = look(work, jid)
-      if job and (not (pop.limited or job.fields[Job.THROTTLES]) or may_start(pop, job, found[i + 1])) then
+      if job and (not (pop.limited or job.fields[THROTTLES]) or may_start(pop, job, found[i + 1])) then
         jobs[#jobs + 1] = job
       elseif ok then
         gone[#gone + 1] = jid
@@ -189,7 +198,7 @@ local function take_work(pop, room)
       odd[#odd + 1] = jid
     end
     for _, jid in ipairs(odd) do
-      if last[jid] then
+      if call('zscore', work, jid) == '-inf' then
         from = from + 1
       else
         Queue.set_aside(pop.queue, jid)
@@ -233,14 +242,15 @@ end
 -- Takes up to `room` jobs out of what waits, and of what goes there before.
 local function take_next(pop, room)
   local now, queue = pop.now, pop.queue
-  local throttled, throttle = Key.throttled(queue), Key.throttle(Key.queue_throttle(queue))
-  if call('exists', Key.recur(queue), Key.cron(queue), Key.scheduled(queue), throttled, throttle) > 0 then
-    if call('exists', throttled, throttle) > 0 then
+  if not pop.alone then
+    if call('exists', Key.throttled(queue), Key.throttle(Key.queue_throttle(queue))) > 0 then
       Throttle.recheck(now, queue, room, true)
       pop.gate = Throttle.gate(queue)
     end
-    Spawn.run(now, queue, room)
-    promote(now, queue, room)
+    if call('exists', Key.recur(queue), Key.cron(queue), Key.scheduled(queue)) > 0 then
+      Spawn.run(now, queue, room)
+      promote(now, queue, room)
+    end
   end
   pop.limited = pop.rates or pop.gate
   local before = #pop.jobs
@@ -261,7 +271,10 @@ Commands['pop'] = function(now, arg)
   local queue = Check.name(arg[1], 'queue')
   local worker = Check.name(arg[2], 'worker')
   local count = math.min(Check.count(arg[3], 'count'), MOST_JOBS)
-  if call('sismember', Key.paused_queues, queue) == 1 then
+  -- With none of these there is nothing to jobs but that they wait.
+  local alone = call('exists', Key.paused_queues, Key.tracked, Key.recur(queue), Key.cron(queue),
+    Key.scheduled(queue), Key.throttled(queue), Key.throttle(Key.queue_throttle(queue))) == 0
+  if not alone and call('sismember', Key.paused_queues, queue) == 1 then
     return '[]'
   end
   Config.prefetch('heartbeat', queue .. '-heartbeat', queue .. '-max-concurrency', 'grace-period',
@@ -271,13 +284,17 @@ Commands['pop'] = function(now, arg)
   if count == 0 then
     return '[]'
   end
+  local ends = Config.lock(now, queue)
   local pop = {
     now = now,
     queue = queue,
     worker = worker,
-    expires = Config.lock(now, queue),
+    alone = alone,
+    ends = ends,
+    expires = Json.number(tonumber(ends)),
+    place = Job.place('running', queue, worker),
     time = Json.time(now),
-    item = History.item(now, 'popped', '{"worker":' .. encode(worker) .. '}'),
+    item = History.item(now, '"popped"', '{"worker":' .. encode(worker) .. '}'),
     jobs = {},
     waits = {},
     rates = Config.text('rate-limits'),
@@ -327,7 +344,7 @@ local function unborn(queue, child)
     [Job.PARENT] = child.parent,
     [Job.THROTTLES] = child.throttles,
   }, {
-    history = { History.item(child.when, 'put', '{"q":' .. encode(queue) .. '}') },
+    history = { History.item(child.when, '"put"', '{"q":' .. encode(queue) .. '}') },
     tracked = call('zscore', Key.tracked, child.jid),
     dependents = {},
     dependencies = {},

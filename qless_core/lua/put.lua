@@ -57,7 +57,7 @@ function Put.place(now, jid, was, to)
   local key = Key.job(jid)
   local name = encode(queue)
   local effective = to.depends and Dependencies.effective(to.depends)
-  History.push(jid, was.legacy, History.item(now, 'put', '{"q":' .. name .. '}'))
+  History.push(jid, was.legacy, History.item(now, '"put"', '{"q":' .. name .. '}'))
   if effective then
     Dependencies.replace(jid, to.depends, effective)
   end

@@ -78,12 +78,8 @@ fail = function(now, jid, note)
   Dependencies.forget(jid)
   call('del', Key.dependencies(jid))
   local message = 'The audit found this job: ' .. note
-  local stored = Failures.record(now, {
-    jid = jid,
-    queue = queue,
-    legacy = was.legacy,
-    item = '{"group":' .. encode(GROUP) .. '}',
-  }, GROUP, message, '')
+  local failure = Failures.make(now, GROUP, message, '')
+  Failures.record(now, jid, queue, was.legacy, failure, false)
   Queue.leave(queue, jid)
   call('zrem', Key.completed, jid)
   local throttles = fields(jid, 'throttles')[1]
@@ -94,7 +90,7 @@ fail = function(now, jid, note)
     call('zrem', Key.worker_jobs(was.worker), jid)
     Events.lock_lost(jid, was.worker)
   end
-  Events.failed(jid, GROUP, stored, '')
+  Events.failed(jid, failure, '""')
   Events.if_tracked('failed', jid)
   return 'failed, in the group "' .. GROUP .. '"'
 end
@@ -198,7 +194,7 @@ local function believe(now, subject, note)
   elseif place == 'failed' then
     local failure = fields(jid, 'failure')[1]
     if Failures.group(failure) ~= name then
-      failure = Failures.json(now, name, 'The audit found this job: ' .. note, '')
+      failure = Failures.make(now, name, 'The audit found this job: ' .. note, '').json
     end
     call('hmset', Key.job(jid), 'state', 'failed', 'failure', failure, 'worker', '', 'expires', '')
     return 'has failed in the group "' .. name .. '"'

@@ -36,19 +36,15 @@ Commands['retry'] = function(now, arg)
   end
   if remaining < 0 then
     local default_group, default_message = Failures.exhausted(queue)
-    group = group or default_group
-    Failures.record(now, {
-      jid = jid,
-      queue = queue,
-      legacy = known[6],
-      item = '{"group":' .. encode(group) .. '}',
-    }, group, message or default_message, message and worker or '')
+    local failure = Failures.make(now, group or default_group, message or default_message,
+      message and worker or '')
+    Failures.record(now, jid, queue, known[6], failure, false)
     Events.if_tracked('failed', jid)
     return -1
   end
   local state = Queue.enter(now, queue, jid, Check.finite(known[4]) or 0, delay, false)
   if group and message then
-    call('hmset', key, 'state', state, 'failure', (Failures.json(now, group, message, worker)))
+    call('hmset', key, 'state', state, 'failure', Failures.make(now, group, message, worker).json)
   else
     call('hset', key, 'state', state)
   end

@@ -252,7 +252,7 @@ function Spawn.run(now, queue, room)
         Throttle.moved(Throttle.ids(child.throttles), nil, queue))
     end
     History.push(child.jid, false,
-      History.item(child.when, 'put', '{"q":' .. encode(queue) .. '}'))
+      History.item(child.when, '"put"', '{"q":' .. encode(queue) .. '}'))
     Queue.to_work(queue, child.jid, child.priority, child.when)
   end
   for _, moved in ipairs(plan.moved) do

@@ -56,12 +56,16 @@ local function thin(kind, queue, bin)
   end
 end
 
--- Stats.count(queue, when, name): one more of `retries`, `failures` or `failed` on that day.
-function Stats.count(queue, when, name)
+-- Stats.count(queue, when, name, other): one more of `retries`, `failures` or `failed` on that day, and of
+-- another one where it is given.
+function Stats.count(queue, when, name, other)
   local bin = Stats.bin(when)
   local key = Key.stats('stats', bin, queue)
   if call('hincrby', key, name, 1) == 1 then
     retain(key, queue, bin)
+  end
+  if other then
+    call('hincrby', key, other, 1)
   end
 end
 
@@ -95,9 +99,34 @@ local function bucket(seconds)
   return 'd' .. floor(seconds / DAY)
 end
 
--- Stats.durations(kind, queue, now, seconds): adds to the `wait` or `run` figures of the day.
--- `seconds` is a list. A clock that ran ahead makes no negative durations: they count as 0.
+-- Adds one duration to the figures under a key; answers whether it is the first.
+local function add_one(key, seconds)
+  local bar = bucket(seconds)
+  local known = call('hmget', key, 'total', 'mean', 'vk', bar)
+  local total = (Check.finite(known[1]) or 0) + 1
+  local before = Check.finite(known[2]) or 0
+  local mean = before + (seconds - before) / total
+  local vk = (Check.finite(known[3]) or 0) + (seconds - mean) * (seconds - before)
+  call('hmset', key, 'total', total, 'mean', mean, 'vk', vk, bar, floor(Check.finite(known[4]) or 0) + 1)
+  return total == 1
+end
+
+-- Stats.duration(kind, queue, now, seconds): adds to the `wait` or `run` figures of the day. A clock that
+-- ran ahead makes no negative durations: they count as 0.
+function Stats.duration(kind, queue, now, seconds)
+  local bin = Stats.bin(now)
+  local key = Key.stats(kind, bin, queue)
+  if add_one(key, seconds > 0 and seconds or 0) then
+    retain(key, queue, bin)
+    thin(kind, queue, bin)
+  end
+end
+
+-- Stats.durations(kind, queue, now, seconds): the same for many, a list.
 function Stats.durations(kind, queue, now, seconds)
+  if #seconds == 1 then
+    return Stats.duration(kind, queue, now, seconds[1])
+  end
   local bin = Stats.bin(now)
   local key = Key.stats(kind, bin, queue)
   local read = { 'total', 'mean', 'vk' }

@@ -140,7 +140,7 @@ local function pend(now, id, queue, job)
   -- Once for each time that it waits, however often it is turned away.
   local last = call('lindex', Key.history(jid), -1)
   if not last or not string.find(last, ',"throttled"', 1, true) then
-    History.push(jid, job.legacy, History.item(now, 'throttled', '{"queue":' .. encode(queue) .. '}'))
+    History.push(jid, job.legacy, History.item(now, '"throttled"', '{"queue":' .. encode(queue) .. '}'))
   end
   return true
 end

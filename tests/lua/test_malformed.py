@@ -53,7 +53,7 @@ def test_a_moment_that_is_none_is_refused(lua, command, now):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_missing_moment_is_refused(lua, command):
-    with lua.refused("BAD_ARGUMENT", 'argument "now" must be a number, got nothing'):
+    with lua.refused("BAD_ARGUMENT", 'argument "now" must be a number from 0 to 1e11, got nothing'):
         lua(command)
 
 
