@@ -230,7 +230,7 @@ def run_cleanups(job: Job) -> None:
 
 def _is_heard() -> bool:
     """Whether this is the main thread, and the signal comes to us."""
-    if not _SIGNAL or threading.current_thread() is not threading.main_thread():
+    if not _SIGNAL or threading.get_ident() != threading.main_thread().ident:
         return False
     handler = signal.getsignal(_SIGNAL)
     if handler in (signal.SIG_DFL, signal.SIG_IGN):
