@@ -8,12 +8,13 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from qless_core.client import Client
-from qless_web import actions, errors, rendering, security
+from qless_web import actions, api, errors, rendering, request_id, security
 from qless_web.access import Anyone, ReadOnly
 from qless_web.console import EXTENSION, Console
 from qless_web.live.hub import Hub
 from qless_web.prefix import Prefix
 from qless_web.settings import Settings
+from qless_web.tokens import Tokens
 from qless_web.views import (
     about,
     completed,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _BLUEPRINTS = (
     actions,
+    api,
     about,
     completed,
     config,
@@ -86,8 +88,13 @@ def create_app(client_or_url: Client | str | None = None, **settings: object) ->
         MAX_CONTENT_LENGTH=_MAX_BODY, MAX_FORM_MEMORY_SIZE=_MAX_BODY, MAX_FORM_PARTS=10_000
     )
     app.extensions[EXTENSION] = Console(
-        client=client, settings=told, access=access, hub=Hub(client, told)
+        client=client,
+        settings=told,
+        access=access,
+        hub=Hub(client, told),
+        tokens=Tokens.read(told.api_token_file),
     )
+    request_id.install(app)
     rendering.install(app)
     security.install(app, told)
     errors.install(app)

@@ -12,6 +12,7 @@ from flask import request
 
 from qless_core.errors import QlessError
 from qless_web.console import current
+from qless_web.request_id import request_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,8 +45,8 @@ class Record:
 def recorded(action: str, on: Mapping[str, str]) -> Iterator[Record]:
     """Record what is done within, whatever becomes of it.
 
-    Who asked is what something in front of the console says (`REMOTE_USER`), and the address that
-    the request came from.
+    Who asked is the name of a token of the API, or what something in front of the console says
+    (`REMOTE_USER`), and the address that the request came from.
 
     Args:
         action: its name.
@@ -70,12 +71,13 @@ def _write(record: Record, took_ms: float) -> None:
     """Write one line of JSON to the logger `qless.audit`."""
     line: dict[str, object] = {
         "action": record.action,
-        "user": request.remote_user,
+        "user": f"token:{current().caller}" if current().caller else request.remote_user,
         "from": request.remote_addr,
         "on": dict(record.on),
         "outcome": record.outcome,
         "counts": dict(record.counts),
         "took_ms": round(took_ms, 1),
+        "request": request_id(),
     }
     if record.why:
         line["why"] = record.why

@@ -23,6 +23,7 @@ from qless_web.process.errors import StartError
 from qless_web.process.listening import address_of, listen
 from qless_web.process.pidfile import PidFile
 from qless_web.settings import SETTINGS, SettingError, Settings, masked, state_folder
+from qless_web.tokens import Tokens, make
 
 if TYPE_CHECKING:
     import socket
@@ -75,6 +76,11 @@ def _parser() -> argparse.ArgumentParser:
     order = parser.add_mutually_exclusive_group()
     order.add_argument("-S", "--status", action="store_true", help="say whether it runs")
     order.add_argument("-K", "--kill", action="store_true", help="stop the one that runs")
+    order.add_argument(
+        "--new-token",
+        metavar="NAME:SCOPE",
+        help="make a token of the API, and its line for the file",
+    )
     version = f"qless-web {running_version() or 'from a checkout'}"
     order.add_argument("--version", action="version", version=version)
     for setting in SETTINGS:
@@ -90,6 +96,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _order(given: dict[str, Any]) -> int:
+    if "new_token" in given:
+        return _new_token(given["new_token"])
     status, kill = given.pop("status", False), given.pop("kill", False)
     settings = _absolute(Settings.from_env(**given))
     if status:
@@ -106,14 +114,22 @@ def _order(given: dict[str, Any]) -> int:
             f"({settings.threads}): live pages would leave no thread for the others"
         )
         raise SettingError(message)
+    Tokens.read(settings.api_token_file)  # complains here rather than in each process that serves
     return _start(settings)
+
+
+def _new_token(wanted: str) -> int:
+    """Make a token: shown this once, on a line of its own, and its digest on the next."""
+    name, _, scope = wanted.partition(":")
+    _say("\n".join(make(name, scope or "read")))
+    return 0
 
 
 def _absolute(settings: Settings) -> Settings:
     """Make every path absolute: a daemon leaves the folder it was started in."""
     paths = {
         name: place.absolute()
-        for name in ("embedded", "pid_file", "log_file")
+        for name in ("embedded", "pid_file", "log_file", "api_token_file")
         if (place := getattr(settings, name)) is not None
     }
     log = settings.access_log

@@ -10,6 +10,7 @@ from flask import current_app, g
 from qless_core import reads
 from qless_core.clock import SERVER
 from qless_web.outage import Outage
+from qless_web.tokens import Tokens
 
 if TYPE_CHECKING:
     from qless_core.client import Client
@@ -60,6 +61,7 @@ class Console:
     hub: Hub
     rights: Rights = field(default_factory=Rights)
     outage: Outage = field(default_factory=Outage)
+    tokens: Tokens = field(default_factory=Tokens)
 
 
 class Current:
@@ -67,6 +69,10 @@ class Current:
 
     def __init__(self, console: Console) -> None:
         self.console = console
+        #: Who asks, by a token of the API; "" where that is not how it is known.
+        self.caller = ""
+        #: Why this caller may do less than the console allows; "" where it may do all of it.
+        self.caller_refusal = ""
         self._counts: FrameCounts | None = None
 
     @property
@@ -98,7 +104,8 @@ class Current:
 
     def refusal(self, permission: Permission) -> str:
         """Say why a permission is not given here; "" when it is."""
-        return self.console.access.refusal(permission) or self.console.rights.reason
+        allowed_here = self.console.access.refusal(permission)
+        return allowed_here or self.caller_refusal or self.console.rights.reason
 
     @overload
     def read(self, one: Plan[A], /) -> A: ...

@@ -18,10 +18,11 @@ from werkzeug.exceptions import (
 )
 
 from qless_core.errors import QlessError, RedisUnavailable
-from qless_web import statuses
+from qless_web import problem, statuses
 from qless_web.console import current
 from qless_web.presenters import problems
 from qless_web.rendering import render, render_without_redis
+from qless_web.request_id import request_id
 from qless_web.security import local_path
 
 if TYPE_CHECKING:
@@ -64,9 +65,11 @@ def core_error(error: QlessError) -> Response:
     """Answer an error of the queue."""
     status = statuses.of_error(error)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
-        return _redis_down(str(error))
+        return _redis_down(error)
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
-        log.error("%s %s", request.method, request.path, exc_info=error)
+        log.error("%s %s (%s)", request.method, request.path, request_id(), exc_info=error)
+    if problem.is_wanted():
+        return problem.answer(status, str(error), kind=problem.type_of(error))
     return answer(status, str(error))
 
 
@@ -98,13 +101,15 @@ def _not_found(app: Flask, error: NotFound) -> Response | Answer:
 
 
 def _log_fault(info: ExcInfo | tuple[None, None, None]) -> None:
-    log.error("%s %s", request.method, request.path, exc_info=info)
+    log.error("%s %s (%s)", request.method, request.path, request_id(), exc_info=info)
 
 
 def answer(
     status: int, text: str, advice: str = "", places: tuple[tuple[str, Link], ...] = ()
 ) -> Response:
     """Say what went wrong, in the form that was asked for."""
+    if problem.is_wanted():
+        return problem.answer(status, text)
     if wants_json():
         response = jsonify(error=text)
         response.status_code = status
@@ -127,10 +132,15 @@ def wants_json() -> bool:
     )
 
 
-def _redis_down(text: str) -> Response:
-    url = current().client.safe_url
+def _redis_down(error: QlessError) -> Response:
+    text, url = str(error), current().client.safe_url
     current().console.outage.goes_on(url, text)
-    if wants_json():
+    if problem.is_wanted():
+        detail = f"{problems.outage(text)}: {text}"
+        response = problem.answer(
+            503, detail, kind=problem.type_of(error), more={"tried": url, "because": text}
+        )
+    elif wants_json():
         response = jsonify(error=problems.outage(text), tried=url, because=text)
         response.status_code = 503
     else:

@@ -9,6 +9,9 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from flask import abort, request
 from werkzeug.wrappers import Response as Plain
 
+from qless_web import problem, request_id
+from qless_web.console import current
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -51,9 +54,19 @@ class PlaceCheck:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Serve one request."""
         if found := _misplaced(environ):
-            text = f"The {found} of this request makes no sense.\n"
-            return Plain(text, 400, HEADERS)(environ, start_response)
+            text = f"The {found} of this request makes no sense."
+            return _refusal(text, environ)(environ, start_response)
         return self._app(environ, start_response)
+
+
+def _refusal(text: str, environ: WSGIEnvironment) -> Plain:
+    """Refuse before there is a request that anything else could be asked of."""
+    name = request_id.chosen(environ.get("HTTP_X_REQUEST_ID", ""))
+    headers = {**HEADERS, request_id.HEADER: name}
+    if problem.is_wanted(environ.get("PATH_INFO", "")):
+        told = problem.body(400, text, name=name)
+        return Plain(told, 400, headers, content_type=problem.MEDIA_TYPE)
+    return Plain(f"{text}\n", 400, headers)
 
 
 def _misplaced(environ: WSGIEnvironment) -> str:
@@ -75,7 +88,11 @@ def install(app: Flask, settings: Settings) -> None:
     def guard() -> None:
         if settings.trusted_hosts and _host(request.host) not in settings.trusted_hosts:
             abort(421, "This console does not answer to that host name.")
-        if request.method not in _SAFE_METHODS and not _same_origin(settings.trusted_origins):
+        if (
+            request.method not in _SAFE_METHODS
+            and not _brings_a_token()
+            and not _same_origin(settings.trusted_origins)
+        ):
             abort(403, "Changes are accepted from the console's own pages only.")
 
     @app.after_request
@@ -84,6 +101,17 @@ def install(app: Flask, settings: Settings) -> None:
             response.headers.setdefault(name, value)
         response.headers.setdefault("Cache-Control", "no-store")
         return response
+
+
+def bearer() -> str:
+    """Give the token that a request of the API brings; "" where it brings none."""
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
+
+
+def _brings_a_token() -> bool:
+    """Tell a request whose token decides: no page of another site can add one by itself."""
+    return problem.is_wanted() and bool(current().console.tokens) and bool(bearer())
 
 
 def _same_origin(trusted: tuple[str, ...]) -> bool:

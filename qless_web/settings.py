@@ -263,6 +263,10 @@ class Settings:
     environment_colour: str = _setting(
         "grey", _colour, f"colour of that label: {', '.join(COLOURS)}"
     )
+    api_token_file: Path | None = _setting(  # noqa: RUF009 - a field
+        None, _place, "file with who may use the API; without it the rules of the pages count"
+    )
+    metrics: bool = _setting(default=True, check=_switch, text="answer Prometheus at /metrics")
     live_max_streams: int = _setting(
         48, _whole(0, 4000), "open live pages served at once; others ask again from time to time"
     )

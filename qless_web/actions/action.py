@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from flask import Response
 
     from qless_web.access import Permission
+    from qless_web.actions.field import Field
     from qless_web.presenters.ask import AskPage, Subject
 
 blueprint = Blueprint("act", __name__)
@@ -59,6 +60,7 @@ class Action:
         ask: makes the question, from the same.
         subject: what it is about, from the names of the address.
         confirms: whether it acts only after its question was answered.
+        takes: what comes along, beside the names of the address.
 
     """
 
@@ -69,6 +71,7 @@ class Action:
     ask: Callable[..., AskPage]
     subject: Callable[..., Subject]
     confirms: bool
+    takes: tuple[Field, ...] = ()
 
     @property
     def refusal(self) -> str:
@@ -149,7 +152,7 @@ class Action:
         return render(replace(page, ask=replace(page.ask, back=back, problem=problem)), status)
 
 
-def action(
+def action(  # noqa: PLR0913 - a declaration: all but two by name
     name: str,
     rule: str,
     *,
@@ -157,6 +160,7 @@ def action(
     subject: Callable[..., Subject],
     ask: Callable[..., AskPage],
     confirms: bool = False,
+    takes: tuple[Field, ...] = (),
 ) -> Callable[[Callable[..., Outcome]], Action]:
     """Declare an action: the function below does it.
 
@@ -167,11 +171,12 @@ def action(
         subject: what it is about, from the names of the address.
         ask: makes its question, from the form and the names of the address.
         confirms: whether it acts only after its question was answered.
+        takes: what comes along, beside the names of the address; its form asks for the same.
 
     """
 
     def declare(run: Callable[..., Outcome]) -> Action:
-        made = Action(name, rule, permission, run, ask, subject, confirms)
+        made = Action(name, rule, permission, run, ask, subject, confirms, takes)
         ACTIONS[name] = made
         blueprint.add_url_rule(rule, name, _dispatch(made), methods=["GET", "POST"])
         return made

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from qless_core.bulk import Seen
     from qless_web.access import Permission
     from qless_web.actions.action import Action
+    from qless_web.actions.field import Field
     from qless_web.actions.form import Form
     from qless_web.presenters.ask import AskPage
 
@@ -46,7 +47,10 @@ def _look(form: Form, group: str) -> ask_failures.Look:
 
 
 def _on_group(
-    verb: str, permission: Permission, question: Callable[[ask_failures.Look], AskPage]
+    verb: str,
+    permission: Permission,
+    question: Callable[[ask_failures.Look], AskPage],
+    takes: tuple[Field, ...] = (),
 ) -> Callable[[Callable[..., Outcome]], Action]:
     """Declare what is done to a whole group; `question` is asked about a look at it."""
     return action(
@@ -56,6 +60,7 @@ def _on_group(
         subject=ask.of_group,
         ask=lambda form, group: question(_look(form, group)),
         confirms=True,
+        takes=takes,
     )
 
 
@@ -88,7 +93,7 @@ def retry_group(form: Form, group: str) -> Outcome:
     return _tell("Retried", reports, form, Link("act.retry_group", {"group": group}), group)
 
 
-@_on_group("move", "operate", ask_failures.move)
+@_on_group("move", "operate", ask_failures.move, takes=(targets.QUEUE,))
 def move_group(form: Form, group: str) -> Outcome:
     """Put all jobs of a group to work in one queue."""
     queue = targets.queue(form)

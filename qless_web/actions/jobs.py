@@ -16,7 +16,8 @@ from qless_core.records import Involved
 from qless_web import statuses
 from qless_web.actions import targets
 from qless_web.actions.action import action
-from qless_web.actions.form import spellings
+from qless_web.actions.field import Field
+from qless_web.actions.form import HIGHEST_PRIORITY, spellings
 from qless_web.actions.outcome import Outcome, about, emptied
 from qless_web.console import current
 from qless_web.formatting import short_jid
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
     from qless_web.presenters.ask import AskPage
 
 T = TypeVar("T")
+
+#: Tags, each as it is: one text is one tag.
+_TAGS = Field(
+    name="tags", form="tag", kind="texts", highest=100, help="Tags, each as it is.", example=["vip"]
+)
 
 #: States that a job may be retried from: what is scheduled runs at once.
 RETRIED_FROM = "failed,scheduled"
@@ -122,6 +128,18 @@ def _ask_cancel(_form: Form, jid: str) -> AskPage:
     subject=ask.of_job,
     ask=_ask_cancel,
     confirms=True,
+    takes=(
+        Field(
+            name="expected",
+            kind="whole",
+            required=False,
+            default=1,
+            highest=1_000_000,
+            help="How many jobs go: this one, and all that wait for it. Nothing is done where it "
+            "is another number.",
+            example=1,
+        ),
+    ),
 )
 def cancel_job(form: Form, jid: str) -> Outcome:
     """Remove a job for good, with those that wait for it where they were shown."""
@@ -164,7 +182,12 @@ def _ask_move(_form: Form, jid: str) -> AskPage:
 
 
 @action(
-    "move_job", "/jobs/<name:jid>/move", permission="operate", subject=ask.of_job, ask=_ask_move
+    "move_job",
+    "/jobs/<name:jid>/move",
+    permission="operate",
+    subject=ask.of_job,
+    ask=_ask_move,
+    takes=(targets.QUEUE,),
 )
 def move_job(form: Form, jid: str) -> Outcome:
     """Put a job into another queue; a running one only where it was shown running."""
@@ -192,6 +215,16 @@ def _ask_priority(_form: Form, jid: str) -> AskPage:
     permission="operate",
     subject=ask.of_job,
     ask=_ask_priority,
+    takes=(
+        Field(
+            name="priority",
+            kind="whole",
+            lowest=-HIGHEST_PRIORITY,
+            highest=HIGHEST_PRIORITY,
+            help="The higher, the sooner.",
+            example=10,
+        ),
+    ),
 )
 def set_priority(form: Form, jid: str) -> Outcome:
     """Change the priority of a job, or of those that a recurring job makes."""
@@ -213,7 +246,14 @@ def _ask_tag(_form: Form, jid: str) -> AskPage:
     return ask_jobs.tag(targets.look(jid), jid)
 
 
-@action("add_tag", "/jobs/<name:jid>/tag", permission="operate", subject=ask.of_job, ask=_ask_tag)
+@action(
+    "add_tag",
+    "/jobs/<name:jid>/tag",
+    permission="operate",
+    subject=ask.of_job,
+    ask=_ask_tag,
+    takes=(_TAGS,),
+)
 def add_tag(form: Form, jid: str) -> Outcome:
     """Add tags to a job, or to those that a recurring job makes."""
     tags = form.tags()
@@ -230,7 +270,12 @@ def _ask_untag(form: Form, jid: str) -> AskPage:
 
 
 @action(
-    "remove_tag", "/jobs/<name:jid>/untag", permission="operate", subject=ask.of_job, ask=_ask_untag
+    "remove_tag",
+    "/jobs/<name:jid>/untag",
+    permission="operate",
+    subject=ask.of_job,
+    ask=_ask_untag,
+    takes=(_TAGS,),
 )
 def remove_tag(form: Form, jid: str) -> Outcome:
     """Remove tags from a job, or from those that a recurring job makes."""
@@ -346,6 +391,14 @@ def _ask_undepend(form: Form, jid: str) -> AskPage:
     subject=ask.of_job,
     ask=_ask_undepend,
     confirms=True,
+    takes=(
+        Field(
+            name="dependency",
+            required=False,
+            help="The jid of the job to wait for no longer; without it, all of them.",
+            example="order-12",
+        ),
+    ),
 )
 def undepend_job(form: Form, jid: str) -> Outcome:
     """Let a job wait no longer for another one, or, where none is named, for none at all."""

@@ -10,6 +10,7 @@ from qless_core.reads import JobRow, RecurringRow
 from qless_core.reads.names import NameDigest, resolve
 from qless_core.records import Involved, Report
 from qless_web.actions.action import AskAgain
+from qless_web.actions.field import Field
 from qless_web.actions.form import one_line, spellings
 from qless_web.console import current
 from qless_web.formatting import untilde
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 
     from qless_core.records import Closure
     from qless_web.actions.form import Form
+
+#: Where jobs are moved to.
+QUEUE = Field(name="queue", help="The queue to move to.", example="mail")
+
+#: The jobs that are named one by one.
+JIDS = Field(name="jids", kind="texts", help="The jids, each once.", example=["order-12"])
 
 _HELD = ",".join(sorted(HELD))
 

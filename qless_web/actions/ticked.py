@@ -59,6 +59,7 @@ def _ask_retry(form: Form) -> AskPage:
     subject=ask.of_ticked,
     ask=_ask_retry,
     confirms=True,
+    takes=(targets.JIDS,),
 )
 def retry_jobs(form: Form) -> Outcome:
     """Put the ticked jobs that are still failed back to work, each in its own queue."""
@@ -91,6 +92,7 @@ def _ask_move(form: Form) -> AskPage:
     subject=ask.of_ticked,
     ask=_ask_move,
     confirms=True,
+    takes=(targets.JIDS, targets.QUEUE),
 )
 def move_jobs(form: Form) -> Outcome:
     """Put the ticked jobs that are as they were shown to work in one queue."""
@@ -115,6 +117,7 @@ def _ask_cancel(form: Form) -> AskPage:
     subject=ask.of_ticked,
     ask=_ask_cancel,
     confirms=True,
+    takes=(targets.JIDS,),
 )
 def cancel_jobs(form: Form) -> Outcome:
     """Remove the ticked jobs, and those shown that wait for them, for good."""

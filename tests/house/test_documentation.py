@@ -83,9 +83,23 @@ def test_every_page_has_an_entry():
     rules = {
         re.sub(r"<(?:\w+:)?(\w+)>", r"<\1>", rule.rule)
         for rule in app.url_map.iter_rules()
-        if "GET" in (rule.methods or ()) and not rule.endpoint.startswith(("act.", "static"))
+        if "GET" in (rule.methods or ())
+        and not rule.endpoint.startswith(("act.", "api.", "static"))
     }
     words = code_words(text_of("pages"))
+
+    assert rules
+    assert sorted(rules - words) == []
+
+
+def test_every_address_of_the_api_has_an_entry():
+    app = create_app("redis://localhost:1/0")
+    rules = {
+        re.sub(r"<(?:\w+:)?(\w+)>", r"<\1>", rule.rule)
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint.startswith("api.")
+    }
+    words = code_words(text_of("http-api"))
 
     assert rules
     assert sorted(rules - words) == []

@@ -1,0 +1,111 @@
+"""What an action takes beside the names in its address, said once for programs and documents."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+#: A text that says something. Python takes some control characters for blanks, JSON Schema not.
+NOT_BLANK = r"[^\s\x00-\x1f\x85\xa0]"
+
+#: Jobs that one request may name.
+MOST_NAMED = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One value that comes along.
+
+    Attributes:
+        name: how programs call it.
+        help: what it is, in a sentence.
+        kind: a text, a whole number, or a list of texts.
+        form: how the console's forms call it; as programs do, unless given.
+        required: whether the action needs it.
+        default: what is sent where a program leaves it out.
+        lowest: the smallest number; the fewest texts of a list.
+        highest: the greatest number; the most texts of a list.
+        example: one that makes sense.
+
+    """
+
+    name: str
+    help: str
+    kind: Literal["text", "whole", "texts"] = "text"
+    form: str = ""
+    required: bool = True
+    default: int | str | None = None
+    lowest: int = 1
+    highest: int = MOST_NAMED
+    example: Any = None
+
+    @property
+    def sent_as(self) -> str:
+        """How the console's forms call it."""
+        return self.form or self.name
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """What values it may have, as JSON Schema."""
+        text = {"type": "string", "pattern": NOT_BLANK}
+        match self.kind:
+            case "text":
+                found: dict[str, Any] = text
+            case "whole":
+                found = {"type": "integer", "minimum": self.lowest, "maximum": self.highest}
+            case "texts":
+                found = {"type": "array", "items": text, "minItems": self.lowest}
+                found["maxItems"] = self.highest
+        default = {} if self.default is None else {"default": self.default}
+        return {**found, "description": self.help, **default}
+
+    def values(self, given: object) -> list[str]:
+        """Write a value as the console's forms send it.
+
+        Raises:
+            ValueError: it is no such value; the message says what it must be.
+
+        """
+        match self.kind, given:
+            case "text", str(text):
+                return [_said(text)]
+            case "texts", list(texts) if self.lowest <= len(texts) <= self.highest:
+                return list(dict.fromkeys(_said(each) for each in texts))
+            case "whole", int() | float() if self._fits(given):
+                return [str(int(given))]
+        raise ValueError(self._wanted)
+
+    def _fits(self, given: float) -> bool:
+        whole = not isinstance(given, bool) and given == given // 1
+        return whole and self.lowest <= given <= self.highest
+
+    @property
+    def _wanted(self) -> str:
+        match self.kind:
+            case "text":
+                return _TEXT
+            case "texts":
+                return f"must be a list of {self.lowest} to {self.highest:,} texts"
+            case "whole":
+                return f"must be a whole number from {self.lowest:,} to {self.highest:,}"
+
+
+_TEXT = "must be text that is not blank"
+
+
+def _said(given: object) -> str:
+    """Give a text that says something, and that Redis can hold.
+
+    Raises:
+        ValueError: it is none, or holds half a character.
+
+    """
+    if not isinstance(given, str) or not re.search(NOT_BLANK, given):
+        raise ValueError(_TEXT)
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        message = "must be text without half characters"
+        raise ValueError(message) from None
+    return given
