@@ -68,6 +68,7 @@ class Job:
         #: Fields of the record that a verb changed without telling to what.
         self._unknown: frozenset[str] = frozenset()
         self._cleanups: list[Callable[[], object]] = []
+        self._renewed: float = 0
 
     @classmethod
     def build(
@@ -317,7 +318,9 @@ class Job:
     @property
     def expires_at(self) -> float:
         """The end of the lock, epoch seconds; 0 when not locked."""
-        return self._record.expires
+        if self._is_settled:
+            return self._record.expires
+        return max(self._record.expires, self._renewed)
 
     @property
     def ttl(self) -> float:
@@ -810,6 +813,16 @@ class Job:
         doubtful = () if dependencies_are_known else ("dependencies",)
         self._leave(*doubtful, queue=queue, state=state)
         self._learn(failure=None, remaining=self.original_retries)
+
+    def note_lock(self, expires: float) -> None:
+        """Note that its lock was renewed, by a call of another thread than its own.
+
+        Args:
+            expires: the new end, epoch seconds.
+
+        """
+        # Beside the snapshot, which the job's own thread may be changing.
+        self._renewed = expires
 
     def note_failed(self, text: str | None = None) -> None:
         """Note that it failed, by a call that is not one of its own verbs.

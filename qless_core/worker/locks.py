@@ -122,9 +122,7 @@ class LockWatch:
                 self._drop()
                 wait = backoff.next()
                 level = logging.WARNING if backoff.failed == 1 else logging.INFO
-                log.log(
-                    level, "not told of locks that are lost, again in %.1f s: %s", wait, trouble
-                )
+                log.log(level, "not told of lost locks, again in %.1f s: %s", wait, trouble)
                 _REAL.wait(wait, self._ended)
         self._drop()
 

@@ -15,6 +15,7 @@ from qless_core import job_class, wire
 from qless_core.errors import BadArgument
 from qless_core.job_class import CannotPerform, find, method_name_of, performer_of
 from qless_core.worker import interrupt
+from qless_core.worker.heartbeat import keep
 from qless_core.worker.interrupt import Grip, Interruption, run_cleanups
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ log = logging.getLogger("qless.worker")
 
 #: The attribute of a job class that has its middleware.
 MIDDLEWARE_ATTRIBUTE: Final = "middleware"
+#: The attribute of a job class that asks for its lock to be kept, when it is True.
+HEARTBEATS_ATTRIBUTE: Final = "heartbeats"
 
 #: Files whose frames at the head of a traceback say nothing of the job.
 _OURS: Final = frozenset({__file__, job_class.__file__, interrupt.__file__})
@@ -82,7 +85,10 @@ def _run(job: Job, middleware: Iterable[Middleware], grip: Grip) -> None:
     with ExitStack() as around:
         for each in middleware:
             around.enter_context(each(job))
-        for each in middleware_of(find(job.klass_name), job.klass_name):
+        klass = find(job.klass_name)
+        if getattr(klass, HEARTBEATS_ATTRIBUTE, False) is True:
+            around.enter_context(keep(job))
+        for each in middleware_of(klass, job.klass_name):
             around.enter_context(each(job))
         _perform(job, performer_of(job.klass_name, job.queue_name), grip)
 
@@ -115,6 +121,8 @@ def middleware_of(klass: Any, klass_name: str) -> tuple[Middleware, ...]:  # noq
 
     """
     found = getattr(klass, MIDDLEWARE_ATTRIBUTE, ())
+    if found == ():
+        return ()
     if inspect.isroutine(found) or inspect.ismodule(klass):
         return ()
     if not isinstance(found, list | tuple) or not all(map(callable, found)):

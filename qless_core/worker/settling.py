@@ -104,7 +104,7 @@ class Failed(Outcome):
 
         """
         job = self.job
-        commands.fail(job.jid, job.holder, self.group, self.message, self.text)
+        commands.fail(job.jid, job.holder, *_clean(self.group, self.message), self.text)
         job.note_failed(self.text)
 
 
@@ -123,9 +123,8 @@ class Retried(Failed):
 
         """
         job = self.job
-        left = commands.retry(
-            job.jid, job.queue_name, job.holder, self.delay, self.group, self.message
-        )
+        said = _clean(self.group, self.message)
+        left = commands.retry(job.jid, job.queue_name, job.holder, self.delay, *said)
         job.note_retry(left, self.delay)
 
 
@@ -159,18 +158,18 @@ def outcome_of(job: Job, error: BaseException | None) -> Outcome | None:
     if job.is_settled or isinstance(error, JobTaken):
         return None
     try:
-        text = job.raw_data
+        changed = job.unsent_data
     except BadArgument as problem:
         # The job left something in its data that JSON cannot say.
-        text, error = None, error or problem
+        changed, error = None, error or problem
     if error is None:
-        return Outcome(job, text)
+        return Outcome(job, job.raw_data)
     if isinstance(error, TryAgain):
         return _retried(job, error)
     if isinstance(error, WorkerStopping):
         why = error.why or "its worker stops"
         return GivenBack(job, None, why=wire.clean(why), has_begun=error.has_begun)
-    return Failed(job, text, group=_group(job, error), message=message_of(error))
+    return Failed(job, changed, group=_group(job, error), message=message_of(error))
 
 
 def _retried(job: Job, error: TryAgain) -> Retried:
@@ -182,6 +181,10 @@ def _retried(job: Job, error: TryAgain) -> Retried:
         message=error.message or message_of(cause),
         delay=error.delay,
     )
+
+
+def _clean(group: str, message: str) -> tuple[str, str]:
+    return wire.clean(group), wire.clean(message)
 
 
 def _group(job: Job, error: BaseException) -> str:
