@@ -59,14 +59,10 @@ local function to_line(now, jid, known, remaining, failed)
     Json.stored(remaining))
 end
 
--- What the history says of a job that was given back: of one that was not begun that it did not run, so
--- that its runs can be counted.
+-- What the history says of a job that was given back: whether it had begun, so that its runs can be told.
 local function item_of(ran, details)
-  if ran then
-    return details
-  end
   local rest = string.match(details, '^{%s*(.*)$')
-  return '{"ran":false' .. (rest == '}' and '' or ',') .. rest
+  return '{"ran":' .. (ran and 'true' or 'false') .. (rest == '}' and '' or ',') .. rest
 end
 
 -- give_back(now, jid, known, ran, back) -> the retries left, or -1 when there were none and the job failed
@@ -105,7 +101,7 @@ end
 -- the job failed instead. A running job goes back to waiting at once, at the place in line that it had when
 -- it was put; nobody holds it any more. `ran` is 0 for a job that was not begun, which loses no retry, or 1
 -- for one that was, which loses one. `what` and `details`, a JSON object, are what its history says of it,
--- and `"ran":false` of one that was not begun.
+-- with `ran`, true or false.
 -- Of a job that ran, a `group` says that it failed: then it counts for its host, waits first where
 -- `drop-backoff` is set, and with a `message` keeps both in `failure`; without a retry left it fails with
 -- these, or as with `retry`.

@@ -23,7 +23,17 @@ AT_ONCE = 64
 #: Rows at the head of a list that are looked at one by one.
 HEAD = 25
 
-_JOB_FIELDS = ("state", "queue", "worker", "expires", "priority", "tags", "retries", "remaining")
+_JOB_FIELDS = (
+    "state",
+    "queue",
+    "worker",
+    "expires",
+    "priority",
+    "tags",
+    "retries",
+    "remaining",
+    "progress",
+)
 _RECURRING_FIELDS = (
     "queue",
     "priority",
@@ -171,7 +181,7 @@ def group_mark(scope: Scope, group: str) -> Read[Mark]:
 
 @read
 def workers_mark(scope: Scope, turn: int = 0) -> Read[Mark]:
-    """Mark how much each worker holds, a few at a time."""
+    """Mark how much each worker holds, what it tells and is asked, a few at a time."""
     keys = scope.keys
     (names,) = yield [call("zrange", keys.workers, 0, -1)]
     few = turned(names or (), turn)
@@ -181,9 +191,11 @@ def workers_mark(scope: Scope, turn: int = 0) -> Read[Mark]:
         for each in (
             call("zcard", keys.worker_jobs(name)),
             call("zcount", keys.worker_jobs(name), "-inf", scope.now),
+            call("get", keys.worker_info(name)),
+            call("get", keys.worker_asked(name)),
         )
     ]
-    return {"known": len(names or ()), **_by_name(few, replies, 2)}
+    return {"known": len(names or ()), **_by_name(few, replies, 4)}
 
 
 @read
@@ -194,6 +206,8 @@ def worker_mark(scope: Scope, name: str) -> Read[Mark]:
         call("zscore", scope.keys.workers, name),
         call("zcard", key),
         call("zrange", key, 0, HEAD - 1, withscores=True),
+        call("get", scope.keys.worker_info(name)),
+        call("get", scope.keys.worker_asked(name)),
     ]
     stalled = yield [call("zcount", key, "-inf", scope.now)]
     return {"held": held, "stalled": stalled}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from qless_core.options import as_number, as_whole
 from qless_core.reads.plan import Call, Read, call
+from qless_core.records import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,6 +32,7 @@ FIELDS = (
     "failure",
     "spawned_from_jid",
     "grace",
+    "progress",
 )
 
 #: The fields that `clue_of` reads.
@@ -91,6 +93,8 @@ class JobRow:
     in_grace: bool = False
     #: It waits because somebody took its lock away: `stalled` is stored, and no lock is left.
     timed_out: bool = False
+    #: How far it is, by the word of the worker that runs it now.
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +214,16 @@ def _job_row(
         warned=warned,
         in_grace=warned and state == "running" and clue.is_late(now),
         timed_out=clue.state == "stalled",
+        progress=_progress(found),
     )
+
+
+def _progress(found: Mapping[str, str | None]) -> Progress | None:
+    """Read how far a running job is; what an earlier run told is not true of this one."""
+    told = Progress.from_reply(parse(found["progress"]))
+    if told is None or found["state"] != "running" or told.worker != found["worker"]:
+        return None
+    return told if told.when >= (as_number(found["time"]) or 0) else None
 
 
 @dataclass(frozen=True, slots=True)

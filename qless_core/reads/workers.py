@@ -1,15 +1,38 @@
-"""Workers: who was seen, and what each holds."""
+"""Workers: who was seen, what each tells of itself, and what it holds."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from qless_core.options import as_number, number_of
-from qless_core.reads.plan import Read, Scope, Slice, call, read
-from qless_core.reads.rows import JobRow, Listing, by_score, fields_of, job_rows
+from qless_core.reads.plan import Call, Read, Scope, Slice, call, read
+from qless_core.reads.rows import JobRow, Listing, by_score, fields_of, job_rows, parse
+from qless_core.records import WorkerInfo
 
-#: Jobs of a worker that are looked at to tell which queues it serves.
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+#: Jobs of a worker that are looked at to tell what it does and which queues it serves.
 _SAMPLE = 5
+#: Children of one worker that are looked at.
+CHILDREN_SHOWN = 64
+#: Seconds without a beat after which a worker that gives them is not well; it gives one every 3.
+SILENT_S = 30.0
+
+#: Children are called after their worker, with a number.
+_CHILD = re.compile(r"(.+)-[0-9]+", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldJob:
+    """A job that a worker holds, and when its lock ends, epoch seconds."""
+
+    jid: str
+    klass: str
+    queue: str
+    ends: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +41,29 @@ class WorkerSummary:
 
     name: str
     last_seen: float | None
+    #: Jobs that it holds itself, within their lock and beyond.
     running: int
     stalled: int
-    #: Queues of jobs it holds now.
+    #: Queues that it tells of, or else those of jobs it holds now.
     queues: tuple[str, ...] = ()
     #: It was not seen for `max-worker-age` seconds.
     gone: bool = False
+    #: It gives beats, but gave none for `SILENT_S` seconds.
+    silent: bool = False
+    #: What it tells of itself; None for a child, and for a worker of another client.
+    info: WorkerInfo | None = None
+    #: What it is asked to do and has not done yet; "" for nothing.
+    asked: str = ""
+    #: Some of the jobs that it holds, those whose lock ends first.
+    jobs: tuple[HeldJob, ...] = ()
+    #: The first of its children, and how many there are.
+    children: tuple[WorkerSummary, ...] = ()
+    children_total: int = 0
+
+    @property
+    def everyone(self) -> tuple[WorkerSummary, ...]:
+        """Itself and its children."""
+        return (self, *self.children)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +73,13 @@ class WorkerDetail:
     summary: WorkerSummary
     known: bool
     jobs: Listing[JobRow]
+    #: The worker whose child it is; "" when it is none.
+    parent: str = ""
 
 
 @read
 def workers(
-    scope: Scope, part: Slice, *, match: str = "", alive: bool = False
+    scope: Scope, part: Slice, *, match: str = "", alive: bool = False, grouped: bool = False
 ) -> Read[Listing[WorkerSummary]]:
     """Give workers sorted by name, so that rows stay where they are, a page at a time.
 
@@ -46,6 +88,7 @@ def workers(
         part: which page.
         match: keep the workers whose name contains this, in any case.
         alive: leave out those that are gone.
+        grouped: put children below their worker, in the place of one by one.
 
     """
     keys = scope.keys
@@ -55,67 +98,178 @@ def workers(
     ]
     before = scope.now - number_of("max-worker-age", configured)
     wanted = match.casefold()
-    ordered = sorted(
-        (name, float(seen))
-        for name, seen in found or ()
-        if wanted in name.casefold() and not (alive and float(seen) <= before)
-    )
-    shown = part.of(ordered)
-    replies = yield [
+    seen = {
+        name: float(score)
+        for name, score in sorted(found or ())
+        if wanted in name.casefold() and not (alive and float(score) <= before)
+    }
+    families = _families(seen) if grouped else dict[str, list[str]].fromkeys(seen, [])
+    shown = part.of(list(families))
+    named = [each for name in shown for each in (name, *families[name][:CHILDREN_SHOWN])]
+    looks = [_Look(scope, name, seen[name], before) for name in named]
+    replies = yield [each for look in looks for each in look.asks()]
+    fields = iter((yield _heard(looks, replies)))
+    for look in looks:
+        look.learns(fields)
+    made = iter(looks)
+    rows = tuple(_family(made, families[name]) for name in shown)
+    return Listing(rows, len(families), part.offset)
+
+
+def _families(names: Iterable[str]) -> dict[str, list[str]]:
+    """Put those that are called after another one, with a number, below that one."""
+    known = set(names)
+    families: dict[str, list[str]] = {}
+    children: list[tuple[str, str]] = []
+    for name in names:
+        parent = _parent_of(name)
+        if parent in known and _parent_of(parent) not in known:
+            children.append((parent, name))
+        else:
+            families[name] = []
+    for parent, name in sorted(children, key=lambda each: (len(each[1]), each[1])):
+        families[parent].append(name)
+    return families
+
+
+def _parent_of(name: str) -> str:
+    found = _CHILD.fullmatch(name)
+    return found[1] if found else ""
+
+
+def _family(looks: Iterator[_Look], children: Sequence[str]) -> WorkerSummary:
+    parent = next(looks)
+    found = tuple(next(looks).summary() for _ in children[:CHILDREN_SHOWN])
+    return parent.summary(found, len(children))
+
+
+class _Look:
+    """A look at one worker, in two batches: what it tells and holds, then which jobs these are."""
+
+    def __init__(self, scope: Scope, name: str, seen: float | None, before: float) -> None:
+        self.name = name
+        self.was_seen(seen, before)
+        self._now = scope.now
+        self._keys = scope.keys
+        self._jobs: dict[str, float | None] = {}
+        self._running = self._stalled = 0
+        self._told: tuple[str | None, str | None] = (None, None)
+        self._fields: list[list[str | None] | None] = []
+
+    def was_seen(self, at: float | None, before: float) -> None:
+        """Note when it was seen last; it is gone when that was before a moment."""
+        self._seen = at
+        self._gone = at is not None and at <= before
+
+    def asks(self) -> list[Call]:
+        """Ask what it tells of itself and holds."""
+        keys, held = self._keys, self._keys.worker_jobs(self.name)
+        return [
+            call("get", keys.worker_info(self.name)),
+            call("get", keys.worker_asked(self.name)),
+            call("zcount", held, f"({self._now}", "+inf"),
+            call("zcount", held, "-inf", self._now),
+            call("zrange", held, 0, _SAMPLE - 1, withscores=True),
+        ]
+
+    def hears(self, replies: Sequence[Any]) -> list[Call]:
+        """Take what came, and ask of the first of its jobs."""
+        told, asked, running, stalled, found = replies
+        self._told = (told, asked)
+        self._running, self._stalled = running or 0, stalled or 0
+        self._jobs = by_score(found)
+        return [call("hmget", self._keys.job(jid), ["klass", "queue"]) for jid in self._jobs]
+
+    def learns(self, fields: Iterator[list[str | None] | None]) -> None:
+        """Take what came of its jobs, one reply for each."""
+        self._fields = [next(fields) for _ in self._jobs]
+
+    def summary(
+        self, children: tuple[WorkerSummary, ...] = (), total: int | None = None
+    ) -> WorkerSummary:
+        """Say what was found."""
+        info = WorkerInfo.from_reply(parse(self._told[0]))
+        jobs = tuple(
+            HeldJob(jid, klass or "", queue or "", ends)
+            for (jid, ends), (klass, queue) in zip(
+                self._jobs.items(),
+                (each or (None, None) for each in self._fields),
+                strict=True,
+            )
+        )
+        served = {each.queue for child in children for each in child.jobs}
+        served |= {each.queue for each in jobs}
+        silent = info is not None and not self._gone and (self._seen or 0) < self._now - SILENT_S
+        return WorkerSummary(
+            name=self.name,
+            last_seen=self._seen,
+            running=self._running,
+            stalled=self._stalled,
+            queues=info.queues if info and info.queues else tuple(sorted(served - {""})),
+            gone=self._gone,
+            silent=silent,
+            info=info,
+            asked=_asked(self._told[1], info),
+            jobs=jobs,
+            children=children,
+            children_total=len(children) if total is None else total,
+        )
+
+
+def _asked(stored: str | None, info: WorkerInfo | None) -> str:
+    """Read what a worker is asked; what was asked of another process of its name is no request."""
+    request, _, started = (stored or "").partition(" ")
+    return request if info is not None and started == f"{info.started:.17g}" else ""
+
+
+def _heard(looks: Sequence[_Look], replies: Sequence[Any]) -> list[Call]:
+    """Hand what came to those who asked; answers what they ask next."""
+    of_each = len(replies) // len(looks) if looks else 0
+    return [
         each
-        for name, _ in shown
-        for each in (
-            call("zcount", keys.worker_jobs(name), f"({scope.now}", "+inf"),
-            call("zcount", keys.worker_jobs(name), "-inf", scope.now),
-            call("zrange", keys.worker_jobs(name), 0, _SAMPLE - 1),
-        )
+        for index, look in enumerate(looks)
+        for each in look.hears(replies[index * of_each : (index + 1) * of_each])
     ]
-    samples = [replies[3 * index + 2] or [] for index in range(len(shown))]
-    queues = iter(
-        (yield [call("hget", keys.job(jid), "queue") for sample in samples for jid in sample])
-    )
-    rows = tuple(
-        WorkerSummary(
-            name=name,
-            last_seen=as_number(seen),
-            running=replies[3 * index] or 0,
-            stalled=replies[3 * index + 1] or 0,
-            queues=tuple(sorted({each for _ in samples[index] if (each := next(queues))})),
-            gone=seen <= before,
-        )
-        for index, (name, seen) in enumerate(shown)
-    )
-    return Listing(rows, len(ordered), part.offset)
 
 
 @read
 def worker(scope: Scope, name: str, part: Slice) -> Read[WorkerDetail]:
-    """Give one worker and the jobs it holds, a page at a time."""
+    """Give one worker, its children, and the jobs it holds itself, a page at a time."""
     keys = scope.keys
-    seen, configured, held = yield [
+    held_by = keys.worker_jobs(name)
+    above = _parent_of(name)
+    seen, configured, held, told, of_parent = yield [
         call("zscore", keys.workers, name),
         call("hget", keys.config, "max-worker-age"),
-        call("zcard", keys.worker_jobs(name)),
+        call("zcard", held_by),
+        call("get", keys.worker_info(name)),
+        call("get", keys.worker_info(above)),
     ]
-    stalled, found = yield [
-        call("zcount", keys.worker_jobs(name), "-inf", scope.now),
-        call("zrange", keys.worker_jobs(name), part.offset, part.last, withscores=True),
-    ]
-    at = by_score(found)
-    replies = yield fields_of(keys, at)
-    rows = job_rows(list(at), replies, scope.now, at=at, locks=at)
-    held, stalled = held or 0, stalled or 0
-    last_seen = as_number(seen)
     before = scope.now - number_of("max-worker-age", configured)
+    info = WorkerInfo.from_reply(parse(told))
+    children = [each.name for each in info.children] if info else []
+    shown = children[:CHILDREN_SHOWN]
+    me = _Look(scope, name, as_number(seen), before)
+    looks = [me, *(_Look(scope, each, None, -1) for each in shown)]
+    replies = yield [
+        call("zrange", held_by, part.offset, part.last, withscores=True),
+        *(call("zscore", keys.workers, each) for each in shown),
+        *(each for look in looks for each in look.asks()),
+    ]
+    found, times, replies = replies[0], replies[1 : 1 + len(shown)], replies[1 + len(shown) :]
+    for look, time in zip(looks[1:], times, strict=True):
+        look.was_seen(as_number(time), before)
+    at = by_score(found)
+    fields = yield [*fields_of(keys, at), *_heard(looks, replies)]
+    rows = job_rows(list(at), fields[: len(at)], scope.now, at=at, locks=at)
+    rest = iter(fields[len(at) :])
+    for look in looks:
+        look.learns(rest)
+    parent = WorkerInfo.from_reply(parse(of_parent))
+    is_child = parent is not None and name in {each.name for each in parent.children}
     return WorkerDetail(
-        summary=WorkerSummary(
-            name=name,
-            last_seen=last_seen,
-            running=held - stalled,
-            stalled=stalled,
-            queues=tuple(sorted({row.queue for row in rows if row.queue})),
-            gone=last_seen is not None and last_seen <= before,
-        ),
-        known=last_seen is not None or held > 0,
-        jobs=Listing(rows, held, part.offset),
+        summary=me.summary(tuple(look.summary() for look in looks[1:]), len(children)),
+        known=seen is not None or (held or 0) > 0,
+        jobs=Listing(rows, held or 0, part.offset),
+        parent=above if is_child else "",
     )
