@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import signal
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -170,6 +171,8 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="an empty folder for data and logs, kept")
     told = parser.parse_args()
     logging.getLogger("qless").setLevel(logging.ERROR)
+    # So that it takes workers and server with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print(
         f"seed {told.seed}, {told.jobs} jobs, {told.workers} workers, {told.seconds:g} s",
         flush=True,

@@ -7,9 +7,11 @@ it, all on one server, in turns within each round, so that whatever else the mac
 all. The rivals are installed into environments below FOLDER, once; what cannot be installed, or
 does not start, is named and left out.
 
-Jobs a second: from the moment that the first of many waiting jobs ran to that of the last. Put to
-start: the worker is idle; beside it, sample by sample, a plain loop of BRPOP is asked the same.
-Idle: the processor that the worker and its children use while there is nothing to do.
+Jobs a second: from the moment that the first of many waiting jobs ran to that of the last; and the
+microseconds of processor that the worker (with its children) and the server used for each, which
+say more where the machine has other things to do. Put to start: the worker is idle; beside it,
+sample by sample, a plain loop of BRPOP is asked the same. Idle: the processor that the worker uses
+while there is nothing to do.
 """
 
 from __future__ import annotations
@@ -143,7 +145,13 @@ RIVALS = (
 
 OURS = tuple(
     Contender(f"ours, {name}", "ours", ("-m", "benchmarks.others", "work", "ours", how))
-    for name, how in (("one at a time", "serial"),)
+    for name, how in (
+        ("one at a time", "serial"),
+        ("prefetch", "prefetch"),
+        ("a child", "forking"),
+        ("a child a job", "fresh"),
+        ("8 threads", "threads"),
+    )
 )
 
 
@@ -216,7 +224,7 @@ class Stage:
             self._putter.stdin.flush()
             if told := self._putter.stdout.readline():
                 return float(told)
-        raise Broken(self._last_words())
+        raise Broken(self.last_words())
 
     def start(self) -> None:
         """Start the worker."""
@@ -254,7 +262,7 @@ class Stage:
         until = clock.monotonic() + limit_s
         while self.ran() < count:
             if self._worker is not None and self._worker.poll() is not None:
-                raise Broken(self._last_words())
+                raise Broken(self.last_words())
             if clock.monotonic() > until:
                 return False
             clock.wait(pause_s)
@@ -270,7 +278,7 @@ class Stage:
         before = self.ran()
         begun = self.put(1)
         if not self.wait(before + 1, 0.002):
-            raise Broken(self._last_words())
+            raise Broken(self.last_words())
         return self.moments()[-1] - begun
 
     def processor_s(self) -> float:
@@ -284,7 +292,8 @@ class Stage:
                     ticks += sum(map(int, told[11:15]))
         return ticks / os.sysconf("SC_CLK_TCK")
 
-    def _last_words(self) -> str:
+    def last_words(self) -> str:
+        """Give the last line that worker or putter wrote."""
         words = self._words.read_text(errors="replace").strip().splitlines()
         return words[-1] if words else "it said nothing"
 
@@ -294,6 +303,9 @@ class Found:
     """What was measured of a contender; seconds."""
 
     speeds: list[float] = field(default_factory=list)
+    #: Of processor for each job: the worker's, and the server's.
+    worker: list[float] = field(default_factory=list)
+    server: list[float] = field(default_factory=list)
     starts: list[float] = field(default_factory=list)
     #: Of the loop of BRPOP beside it.
     plain: list[float] = field(default_factory=list)
@@ -323,7 +335,7 @@ class Contest:
                 continue
             found = self.found.setdefault(contender, Found())
             try:
-                found.speeds.append(self._speed(contender))
+                self._speed(contender, found)
                 if self._told.samples:
                     self._starts(contender, found)
             except Broken as words:
@@ -337,18 +349,27 @@ class Contest:
         bins = Path(self._told.venv) / contender.home / "bin"
         return stack.enter_context(Stage(contender, bins.absolute(), self._url, folder))
 
-    def _speed(self, contender: Contender) -> float:
+    def _speed(self, contender: Contender, found: Found) -> None:
         self._redis.flushall()
         count = max(int(self._told.jobs * contender.share), 20)
         with ExitStack() as stack:
             stage = self._stage(contender, stack)
             stage.put(count)
             stage.start()
-            if not stage.wait(1, 0.02):
-                raise Broken(stage._last_words())  # noqa: SLF001 - of this module
+            if not stage.wait(1, 0.01):
+                raise Broken(stage.last_words())
+            worker, server, ran = stage.processor_s(), self._server_s(), stage.ran()
             stage.wait(count, 0.05, LIMIT_S)
             moments = stage.moments()
-        return (len(moments) - 1) / (moments[-1] - moments[0])
+            jobs = max(len(moments) - ran, 1)
+            found.worker.append((stage.processor_s() - worker) / jobs)
+            found.server.append((self._server_s() - server) / jobs)
+        found.speeds.append((len(moments) - 1) / (moments[-1] - moments[0]))
+
+    def _server_s(self) -> float:
+        """Give the seconds of processor that the server has used."""
+        told = self._redis.info("cpu")
+        return float(told["used_cpu_user"]) + float(told["used_cpu_sys"])
 
     def _starts(self, contender: Contender, found: Found) -> None:
         self._redis.flushall()
@@ -383,10 +404,12 @@ def at(found: Sequence[float], part: float) -> float:
 
 def report(contest: Contest) -> None:
     """Print the table."""
-    print(f"\n{'':24}{'jobs/s':>9}{'p50 ms':>9}{'p99 ms':>9}{'p50 and p99 of BRPOP':>22}", end="")
+    print(f"\n{'':24}{'jobs/s':>9}{'worker us':>11}{'server us':>11}", end="")
+    print(f"{'p50 ms':>9}{'p99 ms':>9}{'p50 and p99 of BRPOP':>22}", end="")
     print(f"{'p99 ratio':>11}{'idle %':>8}")
     for contender, found in contest.found.items():
-        print(f"{contender.name:24}{found.speed:>9.0f}", end="")
+        used = (statistics.median(each) * 1e6 for each in (found.worker, found.server))
+        print(f"{contender.name:24}{found.speed:>9.0f}", *map("{:>10.0f}".format, used), end="")
         if found.starts:
             middle, late = (at(found.starts, part) for part in (0.5, 0.99))
             plain, plain_late = (at(found.plain, part) for part in (0.5, 0.99))
@@ -443,6 +466,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of the names of those to measure")
     parser.add_argument("--server", help="the server program to run")
     told = parser.parse_args()
+    # So that it takes its workers with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     those, left_out = contenders(told)
     binary = shutil.which(told.server) if told.server else None
     port = free_port()
@@ -457,6 +482,7 @@ def main() -> None:
             contest.round(number + 1, those)
         report(contest)
         compare(contest)
+        print("load of the machine: " + ", ".join(f"{load:.1f}" for load in os.getloadavg()))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,10 @@ import os
 
 from benchmarks.others.marks import mark
 from qless_core import Client
-from qless_core.worker.serial import SerialWorker
+from qless_core.job_class import find
+
+#: Jobs taken ahead.
+PREFETCH = 100
 
 client = Client(os.environ["REDIS_URL"])
 
@@ -25,6 +28,17 @@ def put() -> None:
     client.queues["bench"].put("benchmarks.others.ours.Job", {})
 
 
+#: What each way is called, and how it is made; each only when it is asked for.
+WAYS: dict[str, tuple[str, dict[str, int]]] = {
+    "serial": ("serial.SerialWorker", {}),
+    "prefetch": ("serial.SerialWorker", {"prefetch": PREFETCH}),
+    "forking": ("forking.ForkingWorker", {}),
+    "fresh": ("forking.ForkingWorker", {"jobs_per_child": 1}),
+    "threads": ("threads.ThreadWorker", {"concurrency": 8}),
+}
+
+
 def work(how: str) -> None:
     """Work until told to stop."""
-    {"serial": lambda: SerialWorker(client, "bench", interval=0.01)}[how]().run()
+    kind, options = WAYS[how]
+    find(f"qless_core.worker.{kind}")(client, "bench", **options).run()
