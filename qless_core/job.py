@@ -22,7 +22,7 @@ from qless_core.job_class import find, klass_name_of, performer_of
 from qless_core.records import Failure, JobRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from qless_core.client import Client
     from qless_core.records import HistoryItem, Progress
@@ -223,6 +223,26 @@ class Job:
     def __setitem__(self, key: Any, value: Any) -> None:  # noqa: ANN401 - job data is any JSON
         self.data[key] = value
 
+    def __contains__(self, key: object) -> bool:
+        return key in self.data
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate the data: the keys of an object, the items of a list."""
+        return iter(self.data)
+
+    def get(self, key: Any, default: Any = None) -> Any:  # noqa: ANN401 - job data is any JSON
+        """Give a value of the data by its key; the default where there is none.
+
+        Raises:
+            TypeError: the data is no object.
+
+        """
+        data = self.data
+        if isinstance(data, dict):
+            return data.get(key, default)
+        problem = f"the data of job {self.jid} has no keys: it is {type(data).__name__}"
+        raise TypeError(problem)
+
     @property
     def tags(self) -> list[str]:
         """Its tags."""
@@ -324,8 +344,11 @@ class Job:
 
     @property
     def ttl(self) -> float:
-        """Seconds until the lock ends, by the clock that the queue goes by; negative when past."""
-        return self.expires_at - self.client.now()
+        """Seconds until the lock ends, by the clock that the queue goes by; negative when past.
+
+        0 for a job that is not locked, as far as this snapshot knows; then nobody is asked.
+        """
+        return self.expires_at - self.client.now() if self.expires_at else 0.0
 
     @property
     def holder(self) -> str:

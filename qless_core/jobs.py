@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, NoReturn, overload
 
 from qless_core import walk
 from qless_core.job import Job, read_jobs
@@ -41,6 +41,24 @@ class Jobs:
             return Job(self._client, record)
         recurring = self._client.commands.recur_get(jid)
         return None if recurring is None else RecurringJob(self._client, recurring)
+
+    def __contains__(self, job: object) -> bool:
+        """Whether a job, or what has this jid, exists."""
+        jid = job.jid if isinstance(job, Job | RecurringJob) else job
+        return isinstance(jid, str) and bool(jid) and self[jid] is not None
+
+    def __iter__(self) -> NoReturn:
+        """Refuse: nothing lists all jobs.
+
+        Raises:
+            TypeError: always.
+
+        """
+        problem = (
+            "there is no list of all jobs: those of a queue are `queue.jobs.all()`, the others "
+            "`client.jobs.all_complete()`, `all_failed()` and `all_tagged(tag)`"
+        )
+        raise TypeError(problem)
 
     def get(self, *jids: str) -> list[Job]:
         """Read those of the jobs that exist, in one call."""

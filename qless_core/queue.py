@@ -12,6 +12,7 @@ from qless_core.job import Job, new_jid, texts_of
 from qless_core.job_class import klass_name_of
 from qless_core.new_job import OPTIONS as NEW_JOB_OPTIONS
 from qless_core.new_job import NewJob, with_defaults
+from qless_core.recurring import RecurringJob
 from qless_core.reserver import Reserver
 from qless_core.throttles import Throttle
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from qless_core.client import Client
     from qless_core.records import QueueCounts
-    from qless_core.recurring import RecurringJob
     from qless_core.stats import QueueStats
 
     #: A job as `Commands.bulk_put` takes it.
@@ -116,6 +116,12 @@ class QueueJobs:
 
     def __iter__(self) -> Iterator[Job | RecurringJob]:
         return self.all()
+
+    def __contains__(self, job: object) -> bool:
+        """Whether a job, or what has this jid, is in the queue, in any state but complete."""
+        jid = job.jid if isinstance(job, Job | RecurringJob) else job
+        found = self._client.jobs[jid] if isinstance(jid, str) and jid else None
+        return found is not None and found.queue_name == self._name and found.state != "complete"
 
 
 class Queue:
@@ -500,6 +506,17 @@ class Queues:
 
     def __getitem__(self, name: str) -> Queue:
         return Queue(self._client, name)
+
+    def __contains__(self, queue: object) -> bool:
+        """Whether a queue is known: something was put into it, and nobody forgot it."""
+        return (queue.name if isinstance(queue, Queue) else queue) in [*self]
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the names of the known queues."""
+        return (each.name for each in self.counts)
+
+    def __len__(self) -> int:
+        return len(self.counts)
 
     @property
     def counts(self) -> list[QueueCounts]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from qless_core.client import Client
@@ -93,3 +93,22 @@ class Throttles:
 
     def __getitem__(self, name: str) -> Throttle:
         return Throttle(self._client, name)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a limit of this name now."""
+        if not isinstance(name, str) or not name:
+            return False
+        return self._client.commands.throttle_get(name).maximum > 0
+
+    def __iter__(self) -> NoReturn:
+        """Refuse: nothing lists the throttles, as they need no creating.
+
+        Raises:
+            TypeError: always.
+
+        """
+        problem = (
+            "there is no list of throttles: one is `client.throttles[name]`, "
+            "and `job.throttles` names those of a job"
+        )
+        raise TypeError(problem)

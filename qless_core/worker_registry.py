@@ -12,7 +12,7 @@ from qless_core import wire
 from qless_core.records import GivenBack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from qless_core.client import Client
     from qless_core.records import WorkerCounts, WorkerInfo, WorkerRecord
@@ -67,6 +67,17 @@ class Workers:
             asked=record.asked,
             info=record.info,
         )
+
+    def __contains__(self, worker: object) -> bool:
+        """Whether a worker of this name was seen lately."""
+        return worker in [*self]
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the names of the workers seen lately, the most recent first."""
+        return (each.name for each in self.counts)
+
+    def __len__(self) -> int:
+        return len(self.counts)
 
     def details(self, *workers: str) -> list[WorkerRecord]:
         """Read what workers tell of themselves, in one call; without names, all seen lately."""

@@ -136,3 +136,69 @@ def test_a_worker_that_left_is_not_listed_until_it_is_heard_of_again(client, que
 
     queue.pop()
     assert [worker.name for worker in client.workers.counts] == ["worker-1"]
+
+
+def test_queues_and_workers_are_iterated_by_name(client):
+    client.queues["a"].put("Job", {})
+    client.queues["b"].put("Job", {})
+    client.queues["a"].pop()
+
+    assert sorted(client.queues) == ["a", "b"]
+    assert ("a" in client.queues, "c" in client.queues, len(client.queues)) == (True, False, 2)
+    assert client.queues["a"] in client.queues
+    assert client.queues["c"] not in client.queues
+    assert [*client.workers] == ["worker-1"]
+    assert ("worker-1" in client.workers, "w" in client.workers) == (True, False)
+    assert len(client.workers) == 1
+
+
+def test_a_job_is_asked_for_by_its_jid_or_itself(client, queue):
+    jid = queue.put("Job", {})
+    client.queues["q"].recur("Job", {}, 60, jid="r")
+
+    assert jid in client.jobs
+    assert client.jobs[jid] in client.jobs
+    assert "r" in client.jobs
+    assert [each in client.jobs for each in ("nobody", "", 7, None)] == [False] * 4
+
+
+def test_a_queue_knows_which_jobs_are_in_it(client, queue):
+    jid = queue.put("Job", {})
+    queue.recur("Job", {}, 60, offset=60, jid="r")
+    other = client.queues["other"].jobs
+
+    assert jid in queue.jobs
+    assert client.jobs[jid] in queue.jobs
+    assert "r" in queue.jobs
+    assert [each in other for each in (jid, "r", "nobody", "", None)] == [False] * 5
+    queue.pop().complete()
+    assert jid not in queue.jobs
+
+
+def test_a_throttle_is_there_while_it_has_a_limit(client):
+    throttle = client.throttles["api"]
+
+    assert "api" not in client.throttles
+    throttle.maximum = 3
+    assert "api" in client.throttles
+    throttle.delete()
+    assert [each in client.throttles for each in ("api", "", None)] == [False] * 3
+
+
+def test_what_nothing_lists_says_so_instead_of_going_on_for_ever(client):
+    with pytest.raises(TypeError, match=r"`queue\.jobs\.all\(\)`"):
+        list(client.jobs)
+    with pytest.raises(TypeError, match=r"`client\.throttles\[name\]`"):
+        list(client.throttles)
+
+
+def test_nothing_of_a_client_goes_on_for_ever_when_it_is_iterated(client):
+    """What has `__getitem__` alone is asked for 0, 1, 2, … by `for` and `in`."""
+    offered = (getattr(client, name) for name in dir(client) if not name.startswith("_"))
+    ours = [each for each in offered if type(each).__module__.startswith("qless_core.")]
+    indexed = [each for each in ours if hasattr(type(each), "__getitem__")]
+
+    assert len(indexed) >= 5
+    for each in [*indexed, client.queues["q"].jobs]:
+        assert hasattr(type(each), "__iter__"), each
+        assert hasattr(type(each), "__contains__"), each

@@ -158,6 +158,38 @@ def test_changes_can_be_forgotten(queue):
     assert job.data == {"n": 1}
 
 
+def test_a_job_shows_the_keys_of_its_data(queue):
+    queue.put("Job", {"to": "ada", "n": 0})
+    job = queue.pop()
+
+    assert ("to" in job, "cc" in job, 0 in job) == (True, False, False)
+    assert (job.get("to"), job.get("n", 7), job.get("cc"), job.get("cc", "-")) == (
+        *("ada", 0, None, "-"),
+    )
+    assert ([*job], dict(job.data)) == (["to", "n"], {"to": "ada", "n": 0})
+
+
+def test_a_job_shows_the_items_of_a_list_and_has_no_keys_then(queue):
+    queue.put("Job", ["a", "b"])
+    job = queue.pop()
+
+    assert ([*job], "b" in job, "c" in job) == (["a", "b"], True, False)
+    with pytest.raises(TypeError, match=f"data of job {job.jid} has no keys: it is list"):
+        job.get("a")
+
+
+def test_a_job_that_is_not_locked_has_no_seconds_left(client, queue, clock):
+    queue.put("Job", {})
+
+    assert (queue.peek().ttl, queue.peek().expires_at) == (0, 0)
+    job = queue.pop()
+    assert job.ttl == 60
+    clock.advance(61)
+    assert job.ttl == -1
+    job.fail("g", "m")
+    assert job.ttl == client.jobs[job.jid].ttl == 0
+
+
 def test_a_heartbeat_moves_the_end_of_the_lock(client, queue, clock):
     queue.put("Job", {}, jid="a")
     job = queue.pop()
