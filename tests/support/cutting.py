@@ -16,11 +16,18 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def cut_off(redis: Redis, cuts: int = 1_000_000) -> Iterator[Redis]:
-    """Give a client of another one's server that does not hear of the first answers."""
+def cut_off(redis: Redis, cuts: int = 1_000_000, greetings: int = 0) -> Iterator[Redis]:
+    """Give a client of another one's server that does not hear of the first answers.
+
+    Args:
+        redis: the client of the server.
+        cuts: how many answers are lost.
+        greetings: how many come through first on each connection.
+
+    """
     path = redis.connection_pool.connection_kwargs["path"]
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = Thread(target=_serve, args=(listener, path, cuts), daemon=True)
+        thread = Thread(target=_serve, args=(listener, path, cuts, greetings), daemon=True)
         thread.start()
         port = listener.getsockname()[1]
         with Redis(port=port, protocol=2, driver_info=None, retry=Retry(NoBackoff(), 0)) as client:
@@ -29,7 +36,7 @@ def cut_off(redis: Redis, cuts: int = 1_000_000) -> Iterator[Redis]:
     thread.join()
 
 
-def _serve(listener: socket.socket, path: str, cuts: int) -> None:
+def _serve(listener: socket.socket, path: str, cuts: int, greetings: int) -> None:
     while True:
         try:
             incoming, _ = listener.accept()
@@ -37,10 +44,12 @@ def _serve(listener: socket.socket, path: str, cuts: int) -> None:
             return
         with incoming, socket.socket(socket.AF_UNIX) as outgoing:
             outgoing.connect(path)
+            greeted = 0
             while sent := incoming.recv(65536):
                 outgoing.sendall(sent)
                 answer = outgoing.recv(65536)  # carried out
-                if cuts > 0:
+                greeted += 1
+                if cuts > 0 and greeted > greetings:
                     cuts -= 1
                     break
                 incoming.sendall(answer)
