@@ -12,6 +12,7 @@ from qless_core.errors import (
     QlessError,
     RecurringJobNotFound,
     RedisUnavailable,
+    WorkerNotFound,
 )
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ STATUSES: tuple[tuple[type[QlessError], int], ...] = (
     (RedisUnavailable, 503),
     (JobNotFound, 404),
     (RecurringJobNotFound, 404),
+    (WorkerNotFound, 404),
     (BadArgument, 400),
     (JobError, 409),
     (ForeignData, 409),

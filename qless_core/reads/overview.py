@@ -38,7 +38,7 @@ def overview(scope: Scope) -> Read[Overview]:
         [
             queue_counts(Slice(0, ORDERED_AT_MOST))(scope),
             failure_groups(Slice(0, _GROUPS))(scope),
-            workers(Slice(0, _WORKERS), alive=True)(scope),
+            workers(Slice(0, _WORKERS), alive=True, grouped=True)(scope),
             tracked_states()(scope),
             tags(Slice(0, _TAGS))(scope),
         ]

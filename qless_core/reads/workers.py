@@ -67,6 +67,13 @@ class WorkerSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Crew(Listing[WorkerSummary]):
+    """Workers, a part of them; `everyone` is how many names are on the list, children's too."""
+
+    everyone: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerDetail:
     """One worker, and a part of the jobs it holds, those whose lock ends first at the head."""
 
@@ -80,7 +87,7 @@ class WorkerDetail:
 @read
 def workers(
     scope: Scope, part: Slice, *, match: str = "", alive: bool = False, grouped: bool = False
-) -> Read[Listing[WorkerSummary]]:
+) -> Read[Crew]:
     """Give workers sorted by name, so that rows stay where they are, a page at a time.
 
     Args:
@@ -113,7 +120,7 @@ def workers(
         look.learns(fields)
     made = iter(looks)
     rows = tuple(_family(made, families[name]) for name in shown)
-    return Listing(rows, len(families), part.offset)
+    return Crew(rows, len(families), part.offset, len(seen))
 
 
 def _families(names: Iterable[str]) -> dict[str, list[str]]:

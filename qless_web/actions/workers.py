@@ -1,4 +1,4 @@
-"""What is done to a worker's entry in the list."""
+"""What a worker is asked, and what is done to its entry in the list."""
 
 from __future__ import annotations
 
@@ -35,4 +35,85 @@ def forget_worker(_form: Form, worker: str) -> Outcome:
         text=f"Forgot {worker}. It is listed again as soon as it is heard of.",
         done=(worker,),
         gone=((Link("workers.show", {"worker": worker}), Link("workers.index")),),
+    )
+
+
+#: Said where a worker is asked something.
+_HEARS = "It hears of that with its next sign of life, within seconds."
+
+
+def _ask_stop(_form: Form, worker: str) -> AskPage:
+    return ask.about_worker(
+        worker,
+        verb="Stop",
+        endpoint="act.stop_worker",
+        consequences=(
+            "It takes no more jobs, finishes those that it has, and ends.",
+            "It cannot be started from here; whatever keeps it running may start it anew.",
+            _HEARS,
+        ),
+        danger=True,
+    )
+
+
+@action(
+    "stop_worker",
+    "/workers/<name:worker>/stop",
+    permission="operate",
+    subject=ask.of_worker,
+    ask=_ask_stop,
+    confirms=True,
+)
+def stop_worker(_form: Form, worker: str) -> Outcome:
+    """Ask a worker to finish the jobs it has, and end."""
+    return _ask_of(worker, "stop", "it finishes the jobs that it has, and ends")
+
+
+def _ask_pause(_form: Form, worker: str) -> AskPage:
+    return ask.about_worker(
+        worker,
+        verb="Pause",
+        endpoint="act.pause_worker",
+        consequences=("It takes no more jobs until it is resumed. Jobs that run go on.", _HEARS),
+    )
+
+
+@action(
+    "pause_worker",
+    "/workers/<name:worker>/pause",
+    permission="operate",
+    subject=ask.of_worker,
+    ask=_ask_pause,
+)
+def pause_worker(_form: Form, worker: str) -> Outcome:
+    """Ask a worker to take no more jobs."""
+    return _ask_of(worker, "pause", "it takes no more jobs")
+
+
+def _ask_resume(_form: Form, worker: str) -> AskPage:
+    return ask.about_worker(
+        worker,
+        verb="Resume",
+        endpoint="act.resume_worker",
+        consequences=("It takes jobs again.", _HEARS),
+    )
+
+
+@action(
+    "resume_worker",
+    "/workers/<name:worker>/resume",
+    permission="operate",
+    subject=ask.of_worker,
+    ask=_ask_resume,
+)
+def resume_worker(_form: Form, worker: str) -> Outcome:
+    """Ask a worker to take jobs again."""
+    return _ask_of(worker, "resume", "it takes jobs again")
+
+
+def _ask_of(worker: str, request: str, then: str) -> Outcome:
+    current().client.workers.ask(worker, request)
+    return Outcome(
+        text=f"Asked {worker} to {request}: {then} when it hears of that, within seconds.",
+        done=(worker,),
     )

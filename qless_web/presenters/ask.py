@@ -131,6 +131,23 @@ def about_queue(queue: str, *, verb: str, endpoint: str, consequence: str) -> As
     return ask_page(question, of_queue(queue))
 
 
+def about_worker(
+    worker: str, *, verb: str, endpoint: str, consequences: tuple[str, ...], danger: bool = False
+) -> AskPage:
+    """Ask whether to ask something of a worker."""
+    question = Ask(
+        verb=verb,
+        count=1,
+        noun="worker",
+        question=f"{verb} the worker {worker}?",
+        link=Link(endpoint, {"worker": worker}),
+        consequences=consequences,
+        fields=(("expected", "1"),),
+        danger=danger,
+    )
+    return ask_page(question, of_worker(worker))
+
+
 def forget_worker(worker: str, held: int) -> AskPage:
     """Ask whether to take a worker that holds so many jobs off the list."""
     until = "stays locked until its lock ends" if held == 1 else "stay locked until their locks end"

@@ -58,6 +58,22 @@ class Data:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a running job is, by its own word.
+
+    Attributes:
+        text: in words.
+        share: from 0 to 1; None where it is not known of how much.
+        when: when it said so, epoch seconds.
+
+    """
+
+    text: str
+    share: float | None
+    when: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """Why a job failed last.
 
@@ -126,6 +142,7 @@ class JobPage(Page):
         tags: its tags.
         add_tag: what puts another one on; the form field is `tag`.
         actions: what can be done in its state, what mends first.
+        progress: how far it is; None where it does not run, or did not say.
         failure: why it failed last; None when it did not.
         life: what happened to it.
         data: what it works on.
@@ -146,6 +163,7 @@ class JobPage(Page):
     tags: tuple[Tag, ...]
     add_tag: Action
     actions: tuple[Action, ...]
+    progress: Progress | None
     failure: Failure | None
     life: timeline.Life
     data: Data
@@ -176,6 +194,7 @@ def job_page(found: JobDetail, now: float) -> JobPage:
         tags=tags(row.jid, row.tags),
         add_tag=Action(text="Add", link=Link("act.add_tag", {"jid": row.jid}), icon="add"),
         actions=jobs.but_priority(shown.actions),
+        progress=_progress(row),
         failure=_failure(found),
         life=timeline.life(found, now),
         data=data(row.jid, found.data, found.data_bytes),
@@ -274,6 +293,13 @@ def data(jid: str, text: str | None, size: int) -> Data:
         whole=whole,
         download=whole.also(download=1),
     )
+
+
+def _progress(row: JobRow) -> Progress | None:
+    told = row.progress
+    if told is None:
+        return None
+    return Progress(text=jobs.progress(told), share=told.share, when=told.when)
 
 
 def _failure(found: JobDetail) -> Failure | None:

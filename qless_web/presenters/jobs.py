@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from qless_core.reads import rows as snapshots
+    from qless_core.records import Progress
 
 #: The states of a job in the order in which pages show them.
 STATES = (
@@ -167,11 +168,27 @@ def _word(row: snapshots.JobRow, moment: Moment) -> str:
 def _note(row: snapshots.JobRow, group: str) -> str:
     if row.timed_out:
         return "timed out by hand"
+    if row.progress is not None:
+        return progress(row.progress)
     if row.waits_for is not None and not row.gone:
         return f"waits for {count(row.waits_for)} job{'' if row.waits_for == 1 else 's'}"
     if row.state != "failed" or not row.failure_message:
         return ""
     return telling(row.failure_message, group, _NOTE)
+
+
+def progress(told: Progress) -> str:
+    """Say how far a job is.
+
+    >>> from qless_core.records import Progress
+    >>> progress(Progress(30, 40, "letters")), progress(Progress(1200.5)), progress(Progress(0, 0))
+    ('30 of 40, 75 %: letters', '1,200.5 done', '0 of 0, 100 %')
+    """
+    text = f"{told.done:,} done"
+    if told.total is not None and told.share is not None:
+        # Rounded down: what is not done is never told as done.
+        text = f"{told.done:,} of {told.total:,}, {int(told.share * 100)} %"
+    return f"{text}: {told.note}" if told.note else text
 
 
 def job_actions(jid: str, state: str, *, tracked: bool = False) -> tuple[Action, ...]:

@@ -12,12 +12,11 @@ from qless_web.presenters.message import telling
 from qless_web.presenters.page import Action, EmptyState, Link, Page
 from qless_web.presenters.tables import (
     QUEUE_STATES,
-    WorkerRow,
     group_rows,
     pause_action,
     queue_rows,
-    worker_rows,
 )
+from qless_web.presenters.worker_rows import WorkerRow, worker_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from qless_web.formatting import duration
@@ -23,7 +23,7 @@ from qless_web.presenters.page import (
     pager,
 )
 from qless_web.presenters.rows import GroupRow, JobRow, QueueRow
-from qless_web.presenters.tables import WorkerRow
+from qless_web.presenters.worker_rows import CurrentJob, WorkerRow
 
 _HERE = Link("patterns.show")
 
@@ -249,7 +249,14 @@ def _groups(now: float) -> tuple[GroupRow, ...]:
 
 
 def _workers(now: float) -> tuple[WorkerRow, ...]:
-    rows = (("w-7.example-4711", 12, 0, -3), ("w-8.example-22", 3, 2, -61), ("old", 0, 0, -90_000))
+    forking = ("forking, pid 4711 on w-7.example", "4 children")
+    job = CurrentJob(jid="9f3c21aa0b3c4d5e8f90123456789abc", klass="Charge", link=_HERE, ends=now)
+    rows = (
+        ("w-7.example-4711", forking, ("working", "running"), "", 12, 0, -3),
+        ("w-8.example-22", (), ("paused", "paused"), "asked to resume", 3, 2, -61),
+        ("w-9.example-9", ("serial, pid 9 on w-9.example",), ("idle", "waiting"), "", 0, 0, -2),
+        ("old", (), ("gone", "stalled"), "", 0, 0, -90_000),
+    )
     return tuple(
         WorkerRow(
             name=name,
@@ -257,12 +264,17 @@ def _workers(now: float) -> tuple[WorkerRow, ...]:
             running=running,
             stalled=stalled,
             seen=now + seen,
-            queues=(("billing", _HERE), ("mail", _HERE)) if running else (),
+            facts=facts,
+            doing=doing,
+            asked=asked,
+            queues=(("billing", _HERE), ("mail-*", None)) if running else (),
             more_queues=running // 4,
-            gone=not running,
+            job=replace(job, ends=now + 43 - 60 * stalled) if running else None,
+            more_jobs=max(0, running + stalled - 1),
+            gone=doing[0] == "gone",
             actions=_actions()[3:],
         )
-        for name, running, stalled, seen in rows
+        for name, facts, doing, asked, running, stalled, seen in rows
     )
 
 

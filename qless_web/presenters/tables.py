@@ -1,32 +1,27 @@
-"""Queues, groups of failures and workers as rows: on their own pages and on the overview."""
+"""Queues and groups of failures as rows: on their own pages and on the overview."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from qless_web.presenters import named
 from qless_web.presenters.charts import state_bar
-from qless_web.presenters.jobs import group_link, queue_link, worker_link
+from qless_web.presenters.jobs import group_link, queue_link
 from qless_web.presenters.message import telling
 from qless_web.presenters.page import Action, Link
 from qless_web.presenters.rows import GroupRow, QueueRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from qless_core.reads.failures import FailureGroup
     from qless_core.reads.queues import QueueSummary
-    from qless_core.reads.workers import WorkerSummary
 
 #: The states of jobs in a queue, in the order of its tabs; the bar of a queue shows these.
 QUEUE_STATES = ("waiting", "running", "stalled", "scheduled", "depends")
 
 #: Characters of the newest message that the row of a group shows.
 _MESSAGE = 180
-
-#: Queues of a worker that a row names; the rest is a number.
-_NAMED_QUEUES = 3
 
 
 def queue_rows(queues: Sequence[QueueSummary], *, full: int = 0) -> tuple[QueueRow, ...]:
@@ -104,54 +99,4 @@ def group_actions(group: str) -> tuple[Action, ...]:
             asks=True,
             danger=True,
         ),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerRow:
-    """One worker.
-
-    Attributes:
-        seen: when it last asked for a job or sent a heartbeat, epoch seconds.
-        queues: some queues of the jobs it holds, with their links.
-        more_queues: how many more there are.
-        gone: it was not seen for so long that it counts as gone.
-
-    """
-
-    name: str
-    link: Link
-    running: int
-    stalled: int
-    seen: float | None
-    queues: tuple[tuple[str, Link], ...] = ()
-    more_queues: int = 0
-    gone: bool = False
-    actions: tuple[Action, ...] = ()
-
-
-def worker_rows(workers: Iterable[WorkerSummary]) -> tuple[WorkerRow, ...]:
-    """Return the rows of workers, in their order."""
-    return tuple(worker_row(each) for each in workers)
-
-
-def worker_row(worker: WorkerSummary) -> WorkerRow:
-    """Return the row of one worker."""
-    return WorkerRow(
-        name=worker.name,
-        link=worker_link(worker.name),
-        running=worker.running,
-        stalled=worker.stalled,
-        seen=worker.last_seen,
-        queues=tuple((name, queue_link(name)) for name in worker.queues[:_NAMED_QUEUES]),
-        more_queues=max(0, len(worker.queues) - _NAMED_QUEUES),
-        gone=worker.gone,
-        actions=(forget_action(worker.name),),
-    )
-
-
-def forget_action(name: str) -> Action:
-    """Return what takes a worker off the list."""
-    return Action(
-        text="Forget", link=Link("act.forget_worker", {"worker": name}), icon="forget", asks=True
     )

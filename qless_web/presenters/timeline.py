@@ -60,6 +60,7 @@ class Event:
         after: seconds since the event before; None for the first, and after a gap.
         place: the queue, worker or group it names, with the word for which and its link.
         places: all such.
+        said: what was recorded in few words, beside the places.
         detail: what else was recorded, digit for digit; None when nothing.
         gap: items before this one may be missing.
 
@@ -70,6 +71,7 @@ class Event:
     at: float | None
     after: float | None
     places: tuple[tuple[str, str, Link], ...] = ()
+    said: str = ""
     detail: Node | None = None
     gap: bool = False
 
@@ -128,7 +130,8 @@ def life(job: JobDetail, now: float) -> Life:
     return Life(
         chart=_chart(spans, [mark for mark in walk.marks if mark[1] >= start]),
         events=tuple(reversed(list(_events(job.history, trimmed=job.history_trimmed)))),
-        attempts=sum(1 for each in job.history if each.what == "popped"),
+        attempts=sum(1 for each in job.history if each.what == "popped")
+        - sum(1 for each in job.history if each.detail.get("ran") is False),
         left_out=first,
         waited=walk.spent.get("waited"),
         ran=walk.spent.get("ran"),
@@ -182,6 +185,9 @@ class _Walk:
         if self.trimmed and self._seen == 2:  # noqa: PLR2004 - right after the first
             self._gap(happened.when)
         at = max(happened.when, self._since)
+        if _was_given_back(happened) and self._kind == "run":
+            self._give_back(happened, at)
+            return
         if happened.what not in _KNOWN:
             self.marks.append((happened.what, happened.when))
             return
@@ -195,6 +201,16 @@ class _Walk:
         else:
             self._kind = ""
         self._since = at
+
+    def _give_back(self, happened: Happening, at: float) -> None:
+        """Its worker, or who saw that one die, gave it back: it waits again, or fails next."""
+        length, ran = at - self._since, happened.detail.get("ran") is True
+        word = f"{lasted(length)} · {happened.what}" if ran else happened.what
+        self._draw("stalled" if ran else "gap", at, f"{self._worker} {word}".strip())
+        if ran:
+            self._spend("ran", length)
+        self._next_lane()
+        self._kind, self._since = "wait", at
 
     def finish(self, job: JobDetail, now: float) -> None:
         """Draw what goes on until now; its words say no length, for that grows as one reads."""
@@ -251,6 +267,11 @@ class _Walk:
             self._used = False
 
 
+def _was_given_back(happened: Happening) -> bool:
+    """Say whether an item tells that a job was given back: under whatever name, it says `ran`."""
+    return happened.what not in _KNOWN and isinstance(happened.detail.get("ran"), bool)
+
+
 def lasted(seconds: float) -> str:
     """Say how long something took as far as history tells, which counts in whole seconds.
 
@@ -264,18 +285,48 @@ def _events(history: Sequence[Happening], *, trimmed: bool) -> Iterable[Event]:
     before: float | None = None
     for index, each in enumerate(history):
         gap = trimmed and index == 1
-        known = each.what in _KNOWN
+        known, back = each.what in _KNOWN, _was_given_back(each)
+        said = _said(each) if back else ""
         since = None if gap or before is None or each.when is None else each.when - before
         yield Event(
-            what=_WORDS.get(each.what, each.what),
-            state=_STATES.get(each.what, ""),
+            what=_word(each.what) if back else _WORDS.get(each.what, each.what),
+            state=_after(each) if back else _STATES.get(each.what, ""),
             at=each.when,
             after=None if since is None else max(0.0, since),
             places=tuple(_places(each)) if known else (),
-            detail=_detail(each, known=known),
+            said=said,
+            detail=None if said else _detail(each, known=known),
             gap=gap,
         )
         before = each.when if each.when is not None else before
+
+
+#: Characters of what is said of a job that was given back; longer ones are shown as data.
+_SAID = 160
+
+
+def _word(what: str) -> str:
+    """Give the word under which a job was given back.
+
+    >>> _word("not-begun"), _word("OOM killer!")
+    ('Not begun', 'OOM killer!')
+    """
+    plain = what.replace("-", "")
+    return what.replace("-", " ").capitalize() if plain.isalpha() and plain.islower() else what
+
+
+def _after(happened: Happening) -> str:
+    return "stalled" if happened.detail.get("ran") is True else "waiting"
+
+
+def _said(happened: Happening) -> str:
+    """Say what came with a job that was given back; "" where that is more than a line."""
+    ran = "" if happened.detail.get("ran") is True else "it did not run"
+    rest = {name: value for name, value in happened.detail.items() if name != "ran"}
+    if any(not isinstance(value, str | int) for value in rest.values()):
+        return ""
+    text = ", ".join(filter(None, (ran, *(f"{name} {value}" for name, value in rest.items()))))
+    return text if len(text) <= _SAID else ""
 
 
 def _places(happened: Happening) -> Iterable[tuple[str, str, Link]]:

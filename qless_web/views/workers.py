@@ -20,7 +20,7 @@ def index() -> Response:
     """List the workers by name, so that they stay where they are."""
     match = request.args.get("q", "").strip()
     number = page_number(request.args.get("page"))
-    found = current().read(reads.workers(part_of(number), match=match))
+    found = current().read(reads.workers(part_of(number), match=match, grouped=True))
     return render(workers.workers_page(found, match=match, number=number))
 
 
