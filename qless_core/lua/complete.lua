@@ -23,11 +23,13 @@ local function advance(now, jid, known, options)
   return state
 end
 
-local function finish(now, jid, known, data)
+local function finish(now, jid, known, data, alone)
   call('hmset', Key.job(jid), 'state', 'complete', 'worker', '', 'failure', '{}', 'queue', '',
     'expires', '0', 'remaining', Json.again(known[4], 5), 'time', Json.time(now), 'data', data)
   call('zadd', Key.completed, Call.now, jid)
-  Dependencies.release(now, jid)
+  if not alone then
+    Dependencies.release(now, jid)
+  end
   Prune.completed(now)
   return 'complete'
 end
@@ -83,12 +85,14 @@ Commands['complete'] = function(now, arg)
     Throttle.release(now, jid, known[8], queue, 'running')
   end
   Stats.duration('run', queue, now, now - (Check.finite(known[6]) or now))
-  local tracked = call('zscore', Key.tracked, jid)
+  -- Most jobs are neither tracked nor waited for: so both are asked at once first.
+  local alone = call('exists', Key.tracked, Key.dependents(jid)) == 0
+  local tracked = not alone and call('zscore', Key.tracked, jid)
   local state
   if options.to then
     state = advance(now, jid, known, options)
   else
-    state = finish(now, jid, known, arg[4])
+    state = finish(now, jid, known, arg[4], alone)
   end
   if tracked then
     Events.job('completed', jid)

@@ -66,15 +66,16 @@ function Config.number(name, default)
   return value and Check.finite(value) or default or DEFAULTS[name]
 end
 
--- Config.lock(now, queue, own) -> when the lock of a job that begins now ends, as Redis writes a number:
--- by the job's own `heartbeat` where it has one, else by its queue's, else by that of all.
+-- Config.lock(now, queue, own) -> when the lock of a job that begins now ends, as Redis writes a number, and
+-- as a number: by the job's own `heartbeat` where it has one, else by its queue's, else by that of all.
 function Config.lock(now, queue, own)
   local seconds = own and Check.finite(own)
   if not seconds or seconds <= 0 then
     local of_queue = stored(queue .. '-heartbeat')
     seconds = of_queue and Check.finite(of_queue) or Config.number('heartbeat')
   end
-  return string.format('%.17g', now + seconds)
+  local ends = now + seconds
+  return string.format('%.17g', ends), ends
 end
 
 -- config.get key? -> the value, its default, or nil; without a key: JSON of all. Reads only.

@@ -17,7 +17,7 @@ function Failures.make(now, group, message, worker)
   local failure = { name = group, group = encode(group), message = encode(capped(message)),
     worker = encode(worker) }
   failure.json = '{"group":' .. failure.group .. ',"message":' .. failure.message .. ',"when":'
-    .. floor(now) .. ',"worker":' .. failure.worker .. '}'
+    .. Json.second(now) .. ',"worker":' .. failure.worker .. '}'
   return failure
 end
 

@@ -12,7 +12,7 @@ Commands['heartbeat'] = function(now, arg)
   Check.placed(jid, known[3])
   local queue = known[3]
   Config.prefetch('heartbeat', queue .. '-heartbeat')
-  local score = Config.lock(now, queue, known[4])
+  local score, ends = Config.lock(now, queue, known[4])
   if data then
     call('hset', Key.job(jid), 'expires', score, 'data', data)
   else
@@ -21,7 +21,7 @@ Commands['heartbeat'] = function(now, arg)
   call('zadd', Key.locks(queue), score, jid)
   call('zadd', Key.worker_jobs(worker), score, jid)
   Worker.seen(worker, now)
-  return tonumber(score)
+  return ends
 end
 
 -- timeout jid... -> nil. Takes the locks away now: the jobs are back in work, ahead of all. `worker`

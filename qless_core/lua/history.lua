@@ -39,9 +39,9 @@ end
 -- nil.
 function History.item(now, what, item)
   if item then
-    return '[' .. floor(now) .. ',' .. what .. ',' .. item .. ']'
+    return '[' .. Json.second(now) .. ',' .. what .. ',' .. item .. ']'
   end
-  return '[' .. floor(now) .. ',' .. what .. ']'
+  return '[' .. Json.second(now) .. ',' .. what .. ']'
 end
 
 -- History.push(jid, legacy, text): appends an item; `legacy` is the job's old `history` field.

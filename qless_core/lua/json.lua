@@ -25,6 +25,18 @@ function Json.again(text, default)
   return IS_DIGIT[text] and text or Check.finite(text) or default
 end
 
+-- The last second that was written: the next call is likely to fall into the same one.
+local second, second_text
+
+-- Json.second(when) -> text of the whole seconds of a moment.
+function Json.second(when)
+  local whole = floor(when)
+  if whole ~= second then
+    second, second_text = whole, string.format('%.14g', whole)
+  end
+  return second_text
+end
+
 -- Json.time(when) -> text of a moment as a job's `time` field has it.
 function Json.time(when)
   return string.format('%.20f', when)

@@ -3,7 +3,8 @@
 -- The most jids that one command of Redis is given; Lua cannot unpack many more than twice as many.
 local CHUNK = 1000
 
--- An empty list, which nobody writes to.
+-- An empty list, which nobody writes to. A list made as `{ nil }` has room for one: most calls take one job,
+-- and to make room costs more than to fill it.
 local NONE = {}
 
 -- Where they are in what Job.fields answers.
@@ -66,7 +67,7 @@ end
 -- Adds to each job who waits for it and whom it waits for; answers those of which that can be read.
 -- Few jobs have any, so all are asked at once first.
 local function add_relatives(jobs)
-  local keys = {}
+  local keys = { nil, nil }
   for i, job in ipairs(jobs) do
     keys[2 * i - 1], keys[2 * i] = Key.dependents(job.jid), Key.dependencies(job.jid)
   end
@@ -123,13 +124,14 @@ local function take(pop, jobs)
   end
   local unfit
   jobs, unfit = add_relatives(jobs)
-  local scored, jids = {}, {}
+  local scored, jids = { nil, nil }, { nil }
   for i, job in ipairs(jobs) do
     jids[i] = job.jid
     local own = job.fields[HEARTBEAT]
     if own then
-      job.ends = Config.lock(pop.now, pop.queue, own)
-      job.expires = Json.number(tonumber(job.ends))
+      local ends
+      job.ends, ends = Config.lock(pop.now, pop.queue, own)
+      job.expires = Json.number(ends)
     else
       job.ends, job.expires = pop.ends, pop.expires
     end
@@ -178,7 +180,7 @@ local function take_work(pop, room)
     if #found == 0 then
       return
     end
-    local jobs, gone, odd = {}, {}, {}
+    local jobs, gone, odd = { nil }, {}, {}
     for i = 1, #found, 2 do
       local jid = found[i]
       local ok, job = look(work, jid)
@@ -284,19 +286,19 @@ Commands['pop'] = function(now, arg)
   if count == 0 then
     return '[]'
   end
-  local ends = Config.lock(now, queue)
+  local ends, expires = Config.lock(now, queue)
   local pop = {
     now = now,
     queue = queue,
     worker = worker,
     alone = alone,
     ends = ends,
-    expires = Json.number(tonumber(ends)),
+    expires = Json.number(expires),
     place = Job.place('running', queue, worker),
     time = Json.time(now),
     item = History.item(now, '"popped"', '{"worker":' .. encode(worker) .. '}'),
-    jobs = {},
-    waits = {},
+    jobs = { nil },
+    waits = { nil },
     rates = Config.text('rate-limits'),
   }
   take_freed(pop, count)

@@ -193,7 +193,7 @@ local function put_plain(now, arg)
     return false
   end
   local name = encode(queue)
-  call('rpush', Key.history(jid), '[' .. floor(now) .. ',"put",{"q":' .. name .. '}]')
+  call('rpush', Key.history(jid), '[' .. Json.second(now) .. ',"put",{"q":' .. name .. '}]')
   Queue.to_work(queue, jid, 0, now)
   call('hmset', Key.job(jid), 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
     'remaining', '5', 'time', Json.time(now), 'jid', jid, 'klass', klass, 'data', data,

@@ -14,6 +14,18 @@ function Stats.bin(when)
   return when - when % DAY
 end
 
+-- The last day that a figure was counted for, as text.
+local today, today_text
+
+-- The key of figures of the day that holds a moment. Redis and Lua write a number slowly.
+local function key_of(kind, when, queue)
+  local bin = when - when % DAY
+  if bin ~= today then
+    today, today_text = bin, string.format('%.14g', bin)
+  end
+  return Key.stats(kind, today_text, queue)
+end
+
 -- Clears what is older than `stats-history` days and lets this key expire by itself some day.
 -- Called for the first figure of a queue's day, so once a day for each queue and kind.
 local function retain(key, queue, bin)
@@ -59,10 +71,9 @@ end
 -- Stats.count(queue, when, name, other): one more of `retries`, `failures` or `failed` on that day, and of
 -- another one where it is given.
 function Stats.count(queue, when, name, other)
-  local bin = Stats.bin(when)
-  local key = Key.stats('stats', bin, queue)
+  local key = key_of('stats', when, queue)
   if call('hincrby', key, name, 1) == 1 then
-    retain(key, queue, bin)
+    retain(key, queue, Stats.bin(when))
   end
   if other then
     call('hincrby', key, other, 1)
@@ -114,11 +125,10 @@ end
 -- Stats.duration(kind, queue, now, seconds): adds to the `wait` or `run` figures of the day. A clock that
 -- ran ahead makes no negative durations: they count as 0.
 function Stats.duration(kind, queue, now, seconds)
-  local bin = Stats.bin(now)
-  local key = Key.stats(kind, bin, queue)
+  local key = key_of(kind, now, queue)
   if add_one(key, seconds > 0 and seconds or 0) then
-    retain(key, queue, bin)
-    thin(kind, queue, bin)
+    retain(key, queue, Stats.bin(now))
+    thin(kind, queue, Stats.bin(now))
   end
 end
 
