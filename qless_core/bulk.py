@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument
 from qless_core.records import Report
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from qless_core.client import Client
     from qless_core.commands import Commands
+    from qless_core.duration import Duration
     from qless_core.job import Job
 
 _T = TypeVar("_T")
@@ -83,7 +85,7 @@ class Bulk:
     def __repr__(self) -> str:
         return f"<Bulk of {self._client!r}>"
 
-    def complete(self, jobs: Iterable[Job], next_queue: str = "", delay: float = 0) -> Report:
+    def complete(self, jobs: Iterable[Job], next_queue: str = "", delay: Duration = 0) -> Report:
         """Finish jobs that were popped, or let them go on in the next queue.
 
         Args:
@@ -99,6 +101,7 @@ class Bulk:
             BadArgument: data of a job cannot be said in JSON; nothing was done.
 
         """
+        delay = seconds_of("delay", delay)
         held: dict[str, list[tuple[Job, str]]] = {}
         for job in jobs:
             held.setdefault(job.holder, []).append((job, job.raw_data))

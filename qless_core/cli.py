@@ -19,7 +19,7 @@ from qless_core.connection import DEFAULT_URL
 from qless_core.errors import BadArgument, JobNotFound, QlessError
 from qless_core.job import Job, new_jid
 from qless_core.masking import hushed
-from qless_core.options import OPTIONS, as_number, option_of
+from qless_core.options import OPTIONS, as_number, option_of, unknown
 from qless_core.script import Script
 from qless_core.worker.reserving import Ordered, RoundRobin
 from qless_core.worker.serial import SerialWorker
@@ -194,21 +194,22 @@ def _config_get(client: Client, arguments: argparse.Namespace) -> None:
     value = client.config.get(arguments.option)
     if value is None:
         problem = f"the option {arguments.option!r} is not set and has no default"
+        if option_of(arguments.option) is None:
+            problem = f"{arguments.option!r} is not set, and {unknown(arguments.option)}"
         raise BadArgument(problem)
     _say(value)
 
 
 def _config_set(client: Client, arguments: argparse.Namespace) -> None:
     if option_of(arguments.option) is None and not arguments.force:
-        problem = (
-            f"there is no option {arguments.option!r}: `qless config` lists them; "
-            "--force stores it all the same"
-        )
+        problem = f"{unknown(arguments.option)}; --force stores it all the same"
         raise BadArgument(problem)
-    client.config[arguments.option] = arguments.value
+    client.config.set(arguments.option, arguments.value, force=arguments.force)
 
 
 def _config_unset(client: Client, arguments: argparse.Namespace) -> None:
+    if option_of(arguments.option) is None and arguments.option not in client.config.all:
+        raise BadArgument(unknown(arguments.option))
     del client.config[arguments.option]
 
 

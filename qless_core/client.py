@@ -19,6 +19,7 @@ from qless_core.commands import Commands
 from qless_core.config import Config
 from qless_core.connection import DEFAULT_NAMESPACE, DEFAULT_URL, described, pool_like, pool_of
 from qless_core.cron_plans import CronPlans
+from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, RedisUnavailable
 from qless_core.failures import Failures
 from qless_core.jobs import Jobs
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from redis.cluster import RedisCluster
 
     from qless_core.archive import Archived, Writer
+    from qless_core.duration import Duration
     from qless_core.queue import Queue
 
 #: The most seconds that a client insists: for less than Redis remembers what it carried out.
@@ -65,8 +67,9 @@ class Client:
         redis: a redis-py client (also of Sentinels, or of a cluster) whose connection settings are
             used, in place of `url`.
         worker_name: in whose name jobs are popped; `<host>-<pid>` when not given.
-        patience: for how many seconds a command is sent again while Redis is away or the answer is
-            lost; each carries an id then, so that it runs once. At most 300; 0 for not at all.
+        patience: for up to how many seconds a command is sent again while Redis is away or the
+            answer is lost; each carries an id then, so that it runs once. At most 300; 0 for not at
+            all.
 
     Raises:
         BadArgument: the URL cannot be understood, or the namespace is none.
@@ -82,8 +85,9 @@ class Client:
         clock: Clock | None = None,
         redis: redis_py.Redis | RedisCluster | None = None,
         worker_name: str | None = None,
-        patience: float = 0,
+        patience: Duration = 0,
     ) -> None:
+        patience = seconds_of("patience", patience or 0)
         if not 0 <= patience <= MOST_PATIENCE_S:
             message = f"patience must be from 0 to {MOST_PATIENCE_S} seconds, got {patience!r}"
             raise BadArgument(message)
@@ -257,7 +261,7 @@ class Client:
         to: str | os.PathLike[str] | Writer,
         *,
         name: str = "default",
-        settle: float = SETTLE_S,
+        settle: Duration = SETTLE_S,
     ) -> Archived:
         """Write the jobs that completed since the last run away, each once, before they expire.
 
@@ -276,7 +280,7 @@ class Client:
 
         """
         write = to if callable(to) else JsonLines(to)
-        return archive(self, write, name=name, settle=settle)
+        return archive(self, write, name=name, settle=seconds_of("settle", settle))
 
     def twin(self, worker_name: str | None = None) -> Client:
         """Make a client like this one with connections of its own, as a forked process needs it.

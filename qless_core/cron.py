@@ -17,6 +17,16 @@ from qless_core.errors import BadArgument
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: Names of whole expressions, as other crons have them.
+NAMED: Final = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
 #: The longest expression that is read, characters.
 LONGEST: Final = 500
 #: The runs to come that one plan has at most: of a job for each minute, those of eight hours.
@@ -38,9 +48,11 @@ class Cron:
     right after it; when they are put back, it comes once, but what is due every minute or hour,
     whose field begins with `*`, goes on through both.
 
+    `@yearly`, `@monthly`, `@weekly`, `@daily` and `@hourly` stand for such fields.
+
     Attributes:
         expression: the fields, one blank between them.
-        timezone: a name of the IANA time zone database.
+        timezone: a name of the IANA time zone database; a `ZoneInfo` may be given.
 
     Raises:
         BadArgument: the expression cannot be read or never comes, or there is no such time zone.
@@ -55,7 +67,8 @@ class Cron:
         if not isinstance(text, str) or len(text) > LONGEST:
             problem = f"a cron expression must be text of at most {LONGEST} characters"
             raise BadArgument(problem)
-        object.__setattr__(self, "expression", " ".join(text.split()))
+        object.__setattr__(self, "expression", _spelled(text))
+        object.__setattr__(self, "timezone", name_of(self.timezone))
         _zone(self.timezone)
         if next(self.after(0), None) is None:
             problem = f"the cron expression {text!r} never comes"
@@ -119,6 +132,39 @@ class Cron:
                 return due[-count] - 1
             width *= 4
         return after
+
+
+def _spelled(text: str) -> str:
+    """Give the fields of an expression, one blank between them.
+
+    Raises:
+        BadArgument: it is a name that stands for no fields.
+
+    """
+    fields = " ".join(text.split())
+    if not fields.startswith("@"):
+        return fields
+    if fields.lower() in NAMED:
+        return NAMED[fields.lower()]
+    problem = f"{fields!r} is no cron expression: there are {', '.join(NAMED)}"
+    raise BadArgument(problem)
+
+
+def name_of(zone: str | dt.tzinfo) -> str:
+    """Name a time zone; what is neither a name nor a zone is for `_zone` to refuse.
+
+    Raises:
+        BadArgument: it is a zone without a name, as a fixed offset.
+
+    """
+    if zone is dt.UTC:
+        return "UTC"
+    if not isinstance(zone, dt.tzinfo):
+        return zone
+    if name := getattr(zone, "key", None):
+        return str(name)
+    problem = f"a time zone needs a name, as Europe/Berlin: {zone!r} has none"
+    raise BadArgument(problem)
 
 
 def _zone(name: str) -> dt.tzinfo:

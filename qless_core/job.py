@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from qless_core import wire
 from qless_core.data import JobData
+from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, JobNotFound, MalformedData
 from qless_core.job_class import find, klass_name_of, performer_of
 from qless_core.records import Failure, JobRecord
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from qless_core.client import Client
+    from qless_core.duration import Duration
     from qless_core.records import HistoryItem, Progress
 
 
@@ -438,7 +440,7 @@ class Job:
         self,
         next_queue: str | None = None,
         *,
-        delay: float | None = None,
+        delay: Duration | None = None,
         depends: Iterable[str | Job] | None = None,
         strict: bool = False,
     ) -> State | str:
@@ -464,7 +466,7 @@ class Job:
             self.queue_name,
             text,
             next=next_queue,
-            delay_s=delay,
+            delay_s=seconds_of("delay", delay),
             depends=None if depends is None else jids_of(depends),
             strict=strict,
         )
@@ -476,7 +478,7 @@ class Job:
         queue: str | None = None,
         *,
         next_queue: str | None = None,
-        delay: float | None = None,
+        delay: Duration | None = None,
         depends: Iterable[str | Job] | None = None,
         strict: bool = False,
     ) -> Job | None:
@@ -508,7 +510,7 @@ class Job:
             self.queue_name,
             text,
             next=next_queue,
-            delay_s=delay,
+            delay_s=seconds_of("delay", delay),
             depends=None if depends is None else jids_of(depends),
             strict=strict,
         )
@@ -534,7 +536,9 @@ class Job:
         self.client.commands.fail(self.jid, self.holder, group, message, text)
         self.note_failed(text)
 
-    def retry(self, delay: float = 0, group: str | None = None, message: str | None = None) -> int:
+    def retry(
+        self, delay: Duration = 0, group: str | None = None, message: str | None = None
+    ) -> int:
         """Give the job back to its queue; answers the retries left, -1 when it failed instead.
 
         Args:
@@ -548,6 +552,7 @@ class Job:
             JobNotFound: it is gone.
 
         """
+        delay = seconds_of("delay", delay)
         left = self.client.commands.retry(
             self.jid,
             self.queue_name,
@@ -607,13 +612,13 @@ class Job:
         self,
         queue: str,
         *,
-        delay: float = 0,
+        delay: Duration = 0,
         depends: Iterable[str | Job] | None = None,
         priority: float | None = None,
         tags: Iterable[str] | None = None,
         retries: int | None = None,
         throttles: Iterable[str] | None = None,
-        heartbeat: float | None = None,
+        heartbeat: Duration | None = None,
         at: float | dt.datetime | None = None,
         strict: bool = False,
     ) -> str:
@@ -642,7 +647,7 @@ class Job:
             MissingDependencies: with `strict`, a job that it is to wait for does not exist.
 
         """
-        text = self._data.text()
+        text, delay = self._data.text(), seconds_of("delay", delay)
         listed, limits = texts_of("tags", tags), texts_of("throttles", throttles)
         jid = self.client.commands.requeue(
             self.client.worker_name,
@@ -656,7 +661,7 @@ class Job:
             retries=retries,
             depends=None if depends is None else jids_of(depends),
             throttles=limits,
-            heartbeat=heartbeat,
+            heartbeat=seconds_of("heartbeat", heartbeat),
             at=moment_of(at, delay or None),
             strict=strict,
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from qless_core import wire
 from qless_core.commands import put_options
+from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument
 from qless_core.job import Job, jids_of, moment_of, new_jid, texts_of
 from qless_core.job_class import default_options, klass_name_of
@@ -16,6 +17,8 @@ from qless_core.options import as_number
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable
+
+    from qless_core.duration import Duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class NewJob:
         data: what it is to work on: anything that JSON can say.
         priority: the higher, the sooner it is popped; 0 when not given.
         tags: texts to find it by.
-        delay: seconds before it may run; 0 when not given.
+        delay: seconds before it may run, or a timedelta; 0 when not given.
         retries: how often it may be taken back from a worker before it fails; 5 when not given.
         jid: what to call it; a job that has this jid is replaced. Made up when not given.
         depends: jobs that must be complete first.
@@ -67,12 +70,12 @@ class NewJob:
     data: Any = None
     priority: float | None = field(default=None, kw_only=True)
     tags: Iterable[str] | None = field(default=None, kw_only=True)
-    delay: float | None = field(default=None, kw_only=True)
+    delay: Duration | None = field(default=None, kw_only=True)
     retries: int | None = field(default=None, kw_only=True)
     jid: str | None = field(default=None, kw_only=True)
     depends: Iterable[str | Job] | None = field(default=None, kw_only=True)
     throttles: Iterable[str] | None = field(default=None, kw_only=True)
-    heartbeat: float | None = field(default=None, kw_only=True)
+    heartbeat: Duration | None = field(default=None, kw_only=True)
     at: float | dt.datetime | None = field(default=None, kw_only=True)
     strict: bool | None = field(default=None, kw_only=True)
 
@@ -111,13 +114,13 @@ class NewJob:
         options = with_defaults(self.klass, self.data, given, known=OPTIONS)
         if self.delay is not None or self.at is not None:
             options |= {"delay": self.delay, "at": self.at}  # one of the class is no second one
-        jid, delay = options.pop("jid"), options.pop("delay")
+        jid, delay = options.pop("jid"), seconds_of("delay", options.pop("delay"))
         depends = options.pop("depends")
         return ReadyJob(
             jid=new_jid() if jid is None else _name("jid", jid),
             klass=klass_name_of(self.klass),
             data=wire.dumps(self.data),
-            delay=0 if delay is None else _number("delay", delay),
+            delay=0 if delay is None else delay,
             options={
                 **options,
                 "tags": texts_of("tags", options["tags"]),
@@ -181,9 +184,9 @@ def _whole(what: str, value: Any) -> Any:  # noqa: ANN401 - as above
     raise BadArgument(problem)
 
 
-def _seconds(what: str, value: Any) -> Any:  # noqa: ANN401 - as above
-    number = as_number(_number(what, value))
-    if number is None or number >= 0:
-        return value
+def _seconds(what: str, value: Duration | None) -> float | None:
+    seconds = seconds_of(what, value)
+    if seconds is None or seconds >= 0:
+        return seconds
     problem = f"{what} must be a number of seconds from 0 up, got {value!r}"
     raise BadArgument(problem)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -270,3 +271,27 @@ def option_of(name: str) -> Option | None:
         if suffix != pattern and name.endswith(suffix) and name != suffix:
             return option
     return None
+
+
+def near(name: str) -> str | None:
+    """Find the option that was meant by a name that is none; None where nothing is like it.
+
+    >>> near("graceperiod"), near("mail-hartbeat"), near("colour")
+    ('grace-period', 'mail-heartbeat', None)
+    """
+    queue, dash, _ = name.rpartition("-")
+    names = [
+        pattern.replace("<queue>", queue)
+        for pattern in _BY_NAME
+        if dash or not pattern.startswith("<queue>")
+    ]
+    queues = [each.replace("<queue>", queue.rpartition("-")[0]) for each in _BY_NAME]
+    found = get_close_matches(name, [*names, *queues], n=1, cutoff=0.8)
+    return found[0] if found and option_of(found[0]) else None
+
+
+def unknown(name: str) -> str:
+    """Say that a name is no option, and which one may be meant."""
+    meant = near(name)
+    hint = f"did you mean {meant!r}?" if meant else "`qless config` lists them"
+    return f"there is no option {name!r}: {hint}"

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from qless_core import bulk, walk, wire
 from qless_core.commands import sendable
-from qless_core.cron import Cron
+from qless_core.cron import Cron, name_of
+from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, JobNotFound, JobNotRunning, QlessError
 from qless_core.job import Job, new_jid, texts_of
 from qless_core.job_class import klass_name_of
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from qless_core.client import Client
+    from qless_core.duration import Duration
     from qless_core.records import QueueCounts
-    from qless_core.stats import QueueStats
+    from qless_core.stats import Day, QueueStats
 
     #: A job as `Commands.bulk_put` takes it.
     Row = list[str | float]
@@ -157,12 +159,12 @@ class Queue:
         *,
         priority: float | None = None,
         tags: Iterable[str] | None = None,
-        delay: float | None = None,
+        delay: Duration | None = None,
         retries: int | None = None,
         jid: str | None = None,
         depends: Iterable[str | Job] | None = None,
         throttles: Iterable[str] | None = None,
-        heartbeat: float | None = None,
+        heartbeat: Duration | None = None,
         at: float | dt.datetime | None = None,
         strict: bool | None = None,
         replace: bool = True,
@@ -174,7 +176,7 @@ class Queue:
             data: what it is to work on: anything that JSON can say.
             priority: the higher, the sooner it is popped; 0 when not given.
             tags: texts to find it by.
-            delay: seconds before it may run.
+            delay: seconds before it may run, or a timedelta, as for all that is seconds.
             retries: how often it may be taken back from a worker before it fails; 5 when not given.
             jid: what to call it; a job that has this jid is replaced. Made up when not given.
             depends: jobs that must be complete first.
@@ -256,9 +258,9 @@ class Queue:
         self,
         klass: object,
         data: Any,  # noqa: ANN401 - job data is any JSON
-        interval: float,
+        interval: Duration,
         *,
-        offset: float = 0,
+        offset: Duration = 0,
         priority: float | None = None,
         tags: Iterable[str] | None = None,
         retries: int | None = None,
@@ -304,8 +306,8 @@ class Queue:
             new_jid() if jid is None else jid,
             klass_name_of(klass),
             wire.dumps(data),
-            interval,
-            offset,
+            seconds_of("interval", interval),
+            seconds_of("offset", offset),
             **options,
             keep_next_run=keep_next_run,
         )
@@ -316,7 +318,7 @@ class Queue:
         data: Any,  # noqa: ANN401 - job data is any JSON
         expression: str,
         *,
-        timezone: str = "UTC",
+        timezone: str | dt.tzinfo = "UTC",
         priority: float | None = None,
         tags: Iterable[str] | None = None,
         retries: int | None = None,
@@ -333,8 +335,8 @@ class Queue:
             klass: the class (or function) that will run it, as an object or as its dotted name.
             data: what it is to work on: anything that JSON can say.
             expression: minute, hour, day of the month, month and day of the week, as in Debian's
-                cron; six fields begin with seconds.
-            timezone: whose clocks it means, as `Europe/Berlin`.
+                cron; six fields begin with seconds. Or `@daily`, `@hourly` and their like.
+            timezone: whose clocks it means, as `Europe/Berlin` or `ZoneInfo("Europe/Berlin")`.
             priority: of each job; 0 when not given.
             tags: of each job.
             retries: of each job; 0 when not given.
@@ -350,7 +352,7 @@ class Queue:
                 argument makes no sense; nothing was written.
 
         """
-        cron = Cron(expression, timezone)
+        cron = Cron(expression, name_of(timezone))
         now = self.client.now()
         return self.client.commands.cron(
             self.name,
@@ -374,12 +376,14 @@ class Queue:
     # Jobs out
 
     @overload
-    def pop(self, count: None = None, *, timeout: float | None = 0) -> Job | None: ...
+    def pop(self, count: None = None, *, timeout: Duration | None = 0) -> Job | None: ...
 
     @overload
-    def pop(self, count: int, *, timeout: float | None = 0) -> list[Job]: ...
+    def pop(self, count: int, *, timeout: Duration | None = 0) -> list[Job]: ...
 
-    def pop(self, count: int | None = None, *, timeout: float | None = 0) -> Job | list[Job] | None:
+    def pop(
+        self, count: int | None = None, *, timeout: Duration | None = 0
+    ) -> Job | list[Job] | None:
         """Take the next job, or None when there is none; with a count, a list of up to so many.
 
         Args:
@@ -392,6 +396,7 @@ class Queue:
             RedisUnavailable: Redis cannot be reached; while there is time it is waited for, too.
 
         """
+        timeout = seconds_of("the timeout", timeout)
         if timeout != 0:
             return Reserver(self.client, self.name).pop(count, timeout=timeout)
         self.client.cron_plans.tend()
@@ -423,8 +428,13 @@ class Queue:
         """How many jobs are in each state, now."""
         return self.client.commands.queue(self.name)
 
-    def stats(self, day: float | dt.date | dt.datetime | None = None) -> QueueStats:
-        """Read the statistics of a day, a date or any moment of it; today's when not given."""
+    def stats(self, day: Day | None = None) -> QueueStats:
+        """Read the statistics of a day: a date, also as text, or any moment; today's if not given.
+
+        Raises:
+            BadArgument: it is no day.
+
+        """
         return self.client.stats.get(self.name, day)
 
     @property
@@ -435,8 +445,8 @@ class Queue:
         return float(own if own is not None else config["heartbeat"])
 
     @heartbeat.setter
-    def heartbeat(self, seconds: float) -> None:
-        self.client.config[f"{self.name}-heartbeat"] = seconds
+    def heartbeat(self, seconds: Duration) -> None:
+        self.client.config[f"{self.name}-heartbeat"] = seconds_of("heartbeat", seconds)
 
     @heartbeat.deleter
     def heartbeat(self) -> None:

@@ -7,14 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from qless_core import wire
-from qless_core.cron import Cron
+from qless_core.cron import Cron, name_of
+from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, MalformedData
 from qless_core.job import read_jobs
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Iterable
 
     from qless_core.client import Client
+    from qless_core.duration import Duration
     from qless_core.job import Job
     from qless_core.records import RecurringRecord
 
@@ -114,7 +117,7 @@ class RecurringJob:
         return self.record.interval
 
     @interval.setter
-    def interval(self, interval: float) -> None:
+    def interval(self, interval: Duration) -> None:
         self.update(interval=interval)
 
     @property
@@ -132,7 +135,7 @@ class RecurringJob:
         return self.record.timezone
 
     @timezone.setter
-    def timezone(self, timezone: str) -> None:
+    def timezone(self, timezone: str | dt.tzinfo) -> None:
         self.update(timezone=timezone)
 
     @property
@@ -183,14 +186,14 @@ class RecurringJob:
         self,
         *,
         priority: float | None = None,
-        interval: float | None = None,
+        interval: Duration | None = None,
         retries: int | None = None,
         backlog: int | None = None,
         klass: str | None = None,
         queue: str | None = None,
         throttles: Iterable[str] | None = None,
         cron: str | None = None,
-        timezone: str | None = None,
+        timezone: str | dt.tzinfo | None = None,
     ) -> None:
         """Change what is given, at once; `data` is changed by assigning.
 
@@ -203,7 +206,7 @@ class RecurringJob:
         self._update(
             **self._timing(cron, timezone),
             priority=priority,
-            interval=interval,
+            interval=seconds_of("interval", interval),
             retries=retries,
             backlog=backlog,
             klass=klass,
@@ -246,7 +249,7 @@ class RecurringJob:
         """End it; its children stay."""
         self.client.commands.unrecur(self.jid)
 
-    def _timing(self, expression: str | None, timezone: str | None) -> dict[str, Any]:
+    def _timing(self, expression: str | None, timezone: str | dt.tzinfo | None) -> dict[str, Any]:
         """Plan the runs of another expression or time zone."""
         if expression is None and timezone is None:
             return {}
@@ -255,7 +258,7 @@ class RecurringJob:
             raise BadArgument(problem)
         cron = Cron(
             self.cron if expression is None else expression,
-            self.timezone if timezone is None else timezone,
+            self.timezone if timezone is None else name_of(timezone),
         )
         now = self.client.now()
         return {

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, overload
 
 from qless_core.backoff import Backoff
 from qless_core.clock import SERVER, Clock
+from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, QlessError, RedisUnavailable
 from qless_core.job import Job
 from qless_core.records import WaitReply
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from qless_core.bell import Bell
     from qless_core.client import Client
+    from qless_core.duration import Duration
     from qless_core.queue import Queue
     from qless_core.records import JobRecord
 
@@ -101,12 +103,14 @@ class Reserver:
         return self._stopped.is_set() or (self._flag is not None and self._flag.is_set())
 
     @overload
-    def pop(self, count: None = None, *, timeout: float | None = 0) -> Job | None: ...
+    def pop(self, count: None = None, *, timeout: Duration | None = 0) -> Job | None: ...
 
     @overload
-    def pop(self, count: int, *, timeout: float | None = 0) -> list[Job]: ...
+    def pop(self, count: int, *, timeout: Duration | None = 0) -> list[Job]: ...
 
-    def pop(self, count: int | None = None, *, timeout: float | None = 0) -> Job | list[Job] | None:
+    def pop(
+        self, count: int | None = None, *, timeout: Duration | None = 0
+    ) -> Job | list[Job] | None:
         """Take the next job, or None when there is none; with a count, a list of up to so many.
 
         Args:
@@ -120,7 +124,8 @@ class Reserver:
                 for, too.
 
         """
-        if timeout is not None and not timeout >= 0:
+        timeout = seconds_of("the timeout", timeout)
+        if timeout is not None and timeout < 0:
             problem = f"the timeout must be a number of seconds from 0 up or None, got {timeout!r}"
             raise BadArgument(problem)
         most = 1 if count is None else count

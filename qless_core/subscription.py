@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeout
 
+from qless_core.duration import seconds_of
 from qless_core.errors import RedisUnavailable
 from qless_core.events import TRACKED_CHANNELS, event_of
 from qless_core.server_errors import errors_of_server
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from redis.client import PubSub
 
     from qless_core.client import Client
+    from qless_core.duration import Duration
     from qless_core.events import Event
 
 log = logging.getLogger("qless.events")
@@ -75,18 +77,20 @@ class Subscription:
         """The channels listened to, with the namespace."""
         return tuple(self._client.keys.event(name) for name in self._names)
 
-    def get(self, timeout: float = 0) -> Event | None:
+    def get(self, timeout: Duration = 0) -> Event | None:
         """Wait up to so many seconds for an event; None when none came.
 
         It is also None, sooner, when a message was skipped or the subscription was closed.
 
         Raises:
+            BadArgument: the timeout is no number of seconds.
             NotPermitted: the user may not hear these channels.
             RedisUnavailable: the server is gone; the next call connects again.
 
         """
+        seconds = seconds_of("the timeout", timeout)
         with self._using:
-            message = self._guarded(self._next, timeout)
+            message = self._guarded(self._next, seconds)
         return self._read(message)
 
     def _read(self, message: dict[str, Any] | None) -> Event | None:

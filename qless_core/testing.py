@@ -13,6 +13,7 @@ from qless_core import wire
 from qless_core.bell import Bell
 from qless_core.client import Client
 from qless_core.clock import Clock
+from qless_core.duration import seconds_of
 from qless_core.embedded import EmbeddedServer
 from qless_core.job import Job
 from qless_core.worker.serial import SerialWorker
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from threading import Event as Flag
 
+    from qless_core.duration import Duration
     from qless_core.events import Event
 
 #: When a frozen clock begins, epoch seconds: 2023-11-14 22:13:20 UTC.
@@ -68,9 +70,9 @@ class FrozenClock(Clock):
         self.advance(seconds)
         return stop is not None and stop.is_set()
 
-    def advance(self, seconds: float) -> float:
-        """Go on by so many seconds; answers the time."""
-        self._now += seconds
+    def advance(self, seconds: Duration) -> float:
+        """Go on by so many seconds, or a timedelta; answers the time."""
+        self._now += seconds_of("the seconds", seconds)
         return self._now
 
 

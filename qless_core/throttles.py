@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
+
+from qless_core.duration import seconds_of
 
 if TYPE_CHECKING:
     from qless_core.client import Client
+    from qless_core.duration import Duration
 
 
 class Throttle:
@@ -36,16 +39,16 @@ class Throttle:
     def maximum(self, maximum: int) -> None:
         self.client.commands.throttle_set(self.name, maximum)
 
-    def set(self, maximum: int, *, expire: int | None = None) -> None:
+    def set(self, maximum: int, *, expire: Duration | None = None) -> None:
         """Set the limit; with `expire` it ends by itself after so many seconds, whole ones.
 
         Raises:
             BadArgument: a number makes no sense.
 
         """
-        self.client.commands.throttle_set(self.name, maximum, expire)
+        self.client.commands.throttle_set(self.name, maximum, _whole(expire))
 
-    def expire(self, seconds: int | None) -> None:
+    def expire(self, seconds: Duration | None) -> None:
         """Let the limit end by itself after so many seconds; None: let it stay.
 
         Raises:
@@ -53,7 +56,7 @@ class Throttle:
 
         """
         self.client.commands.throttle_set(
-            self.name, self.maximum, -1 if seconds is None else seconds
+            self.name, self.maximum, -1 if seconds is None else _whole(seconds)
         )
 
     @property
@@ -112,3 +115,8 @@ class Throttles:
             "and `job.throttles` names those of a job"
         )
         raise TypeError(problem)
+
+
+def _whole(duration: Duration | None) -> int | None:
+    """Give the seconds; whether they are whole is for the script to say."""
+    return cast("int | None", seconds_of("the seconds until a limit ends", duration))

@@ -223,6 +223,10 @@ def test_an_option_that_does_not_exist_is_set_by_force_alone(qless, client, redi
     assert ["mail-max-concurrency", "5", "0", "jobs"] in lines
     assert ["theirs", "3", "(no", "option", "of", "qless)"] in lines
     qless("config", "unset", "theirs")
+    assert "no option 'theirs'" in qless("config", "unset", "theirs", code=1)[0]
+    assert "did you mean 'heartbeat'" in qless("config", "unset", "hartbeat", code=1)[0]
+    assert "did you mean 'heartbeat'" in qless("config", "get", "hartbeat", code=1)[0]
+    assert "did you mean 'heartbeat'" in qless("config", "set", "hartbeat", "5", code=1)[0]
     assert "theirs" not in client.config.all
 
 

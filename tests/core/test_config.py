@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import datetime as dt
+import re
+
 import pytest
 
 from qless_core.errors import BadArgument
@@ -29,7 +32,7 @@ def test_options_are_a_mapping(client):
     config = client.config
 
     config["heartbeat"] = 30
-    config["mine"] = "text"
+    config.set("mine", "text", force=True)
 
     assert config["heartbeat"] == 30
     assert config["mine"] == "text"
@@ -43,6 +46,49 @@ def test_options_are_a_mapping(client):
     assert config["heartbeat"] == 60
     config.clear()
     assert "mine" not in config
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("hartbeat", "did you mean 'heartbeat'"),
+        ("max_job_history", "did you mean 'max-job-history'"),
+        ("mail-heartbeet", "did you mean 'mail-heartbeat'"),
+        ("mail-maxconcurrency", "did you mean 'mail-max-concurrency'"),
+        ("mail-max-concurency", "did you mean 'mail-max-concurrency'"),
+        ("colour", "`qless config` lists them"),
+        ("<queue>-colour", "`qless config` lists them"),
+        ("-hartbeat", "`qless config` lists them"),
+    ],
+)
+def test_a_name_that_is_no_option_is_refused_and_the_right_one_named(client, redis, name, meant):
+    with pytest.raises(BadArgument, match=re.escape(meant)) as refusal:
+        client.config[name] = 5
+    assert repr(name) in str(refusal.value)
+    assert not redis.exists("ql:config")
+
+    client.config.set(name, 5, force=True)
+    assert client.config[name] == "5"
+
+
+def test_force_lets_no_senseless_value_into_an_option_of_ours(client):
+    with pytest.raises(BadArgument):
+        client.config.set("heartbeat", "abc", force=True)
+
+
+def test_a_timedelta_is_what_the_option_counts(client, redis):
+    client.config["heartbeat"] = dt.timedelta(minutes=2)
+    client.config["stats-history"] = dt.timedelta(weeks=2)
+    client.queues["mail"].heartbeat = dt.timedelta(seconds=90)
+
+    assert redis.hgetall("ql:config") == {
+        "heartbeat": "120",
+        "stats-history": "14",
+        "mail-heartbeat": "90",
+    }
+    for option in ("mail-max-concurrency", "application"):
+        with pytest.raises(BadArgument, match="counts no time"):
+            client.config[option] = dt.timedelta(1)
 
 
 @pytest.mark.parametrize("name", ["heartbeat", "mail-heartbeat", "grace-period"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qless_core.cron import AHEAD, AT_LEAST, HORIZON_S, LONGEST, OWED, Cron
+from qless_core.cron import AHEAD, AT_LEAST, HORIZON_S, LONGEST, NAMED, OWED, Cron
 from qless_core.errors import BadArgument
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -44,6 +44,34 @@ def test_a_run_at_the_very_moment_is_not_after_it():
 
 def test_six_fields_begin_with_seconds():
     assert list(islice(Cron("*/20 * * * * *").after(0), 3)) == [20, 40, 60]
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [("@daily", "0 0 * * *"), (" @Hourly ", "0 * * * *"), ("@weekly", "0 0 * * 0")],
+)
+def test_a_name_stands_for_fields(name, fields):
+    assert Cron(name).expression == fields
+
+
+def test_every_name_can_be_read():
+    for name in NAMED:
+        assert next(Cron(name).after(0)) > 0
+
+
+def test_a_name_that_stands_for_nothing_is_refused():
+    with pytest.raises(BadArgument, match=r"'@reboot' is no cron expression: there are @yearly"):
+        Cron("@reboot")
+
+
+def test_a_time_zone_may_be_given_as_itself():
+    assert Cron("* * * * *", BERLIN) == Cron("* * * * *", "Europe/Berlin")
+    assert Cron("* * * * *", dt.UTC) == Cron("* * * * *", ZoneInfo("UTC")) == Cron("* * * * *")
+
+
+def test_a_time_zone_without_a_name_is_refused():
+    with pytest.raises(BadArgument, match="needs a name, as Europe/Berlin"):
+        Cron("* * * * *", dt.timezone(dt.timedelta(hours=1)))
 
 
 def test_blanks_do_not_matter():
@@ -89,7 +117,7 @@ def test_seen_from_its_second_pass_an_hour_is_past():
     [
         ("", "is no cron expression: wrong number of fields"),
         ("* * * *", "is no cron expression: wrong number of fields"),
-        ("@daily", "is no cron expression: wrong number of fields"),
+        ("@", "'@' is no cron expression: there are @yearly"),
         ("61 * * * *", "'61 * * * *' is no cron expression: bad minute"),
         ("* 24 * * *", "bad hour"),
         ("*/0 * * * *", "bad minute"),

@@ -4,6 +4,7 @@ import datetime as dt
 
 import pytest
 
+from qless_core.errors import BadArgument
 from qless_core.stats import STARTS, Bin, Histogram
 
 EMPTY = (0,) * 148
@@ -65,3 +66,11 @@ def test_a_day_may_be_given_as_a_date_a_moment_or_epoch_seconds(client, clock):
 
     assert [client.stats.get("q", each).failures for each in today] == [1] * 5
     assert queue.stats(day - dt.timedelta(days=1)).failures == 0
+    assert queue.stats(day.strftime("%Y-%m-%d")).failures == 1
+    assert queue.stats("2020-01-31").failures == 0
+
+
+@pytest.mark.parametrize("day", ["yesterday", "", "2026-13-01", True, float("nan"), [], object()])
+def test_what_is_no_day_is_refused(client, day):
+    with pytest.raises(BadArgument, match=r"2026-11-30.*not "):
+        client.stats.get("q", day)

@@ -169,11 +169,11 @@ def test_a_job_without_a_client_runs_and_says_that_it_has_none():
     assert job.perform() == 2
     assert job.klass is Adds
     assert (job.retries_left, job.original_retries, job.tags) == (2, 2, ["x"])
-    for verb in (job.heartbeat, job.complete, job.cancel, lambda: job.ttl):
+    for verb in (job.heartbeat, job.complete, job.cancel):
         with pytest.raises(BadArgument, match="without a client"):
             verb()
     assert not job.is_settled
-    assert job.state == "running"
+    assert (job.state, job.ttl) == ("running", 0)
 
 
 def test_a_job_that_cannot_be_built_says_why():
