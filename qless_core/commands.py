@@ -1029,6 +1029,8 @@ def sendable(command: str, value: str | float) -> str | float:
         if not value.isascii():
             _check_encodable(command, value)
         return value
+    if type(value) is int:
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float):
         problem = f"{command}(): {value!r} is neither text nor a number"
         raise BadArgument(problem)

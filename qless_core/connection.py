@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import hiredis
 import redis as redis_py
 from redis import exceptions
 from redis.backoff import NoBackoff
@@ -72,11 +73,21 @@ _OF_THEIR_POOL: Final = (
 )
 
 
+#: What nearly every command is sent as.
+_ONE_WORD: Final = frozenset({"FCALL", "EVALSHA", "BZPOPMIN"})
+
+
 class Packer(HiredisRespSerializer):
     """Packs commands as fast as hiredis can, which by itself refuses what no UTF-8 can hold."""
 
     def pack(self, *args: Any) -> list[bytes]:  # noqa: ANN401 - as redis-py has it
         """Pack a command; lone surrogates become the bytes they stand for."""
+        if args[0] in _ONE_WORD:
+            # What redis-py looks for in the others takes longer than the packing.
+            try:
+                return [hiredis.pack_command(args)]
+            except (TypeError, UnicodeEncodeError):
+                pass
         try:
             packed: list[bytes] = super().pack(*args)
         except UnicodeEncodeError:

@@ -8,12 +8,14 @@ arguments. A function is called with the job.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import re
+import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from qless_core.errors import BadArgument, QlessError
 
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 #: Methods that run the jobs of any queue, in the order of preference.
 COMMON_METHODS: Final = ("process", "perform")
+
+#: The most names of which it is remembered where they were found: anybody may put any name.
+MOST_PLACES: Final = 4096
 
 #: The attribute of a class that has the default options of its jobs.
 OPTIONS_ATTRIBUTE: Final = "qless_options"
@@ -41,16 +46,37 @@ def performer_of(klass_name: str, queue_name: str) -> Callable[[Job], Any]:
 
     """
     found = find(klass_name)
-    for name in (method_name_of(queue_name), *COMMON_METHODS):
-        if _has_method(found, name):
-            return _bound(found, name)
-    if callable(found) and not inspect.isclass(found):
-        return cast("Callable[[Job], Any]", found)
+    try:
+        way = _way(found, queue_name)
+    except TypeError:  # something that cannot be a key, and is looked at each time
+        way = _way.__wrapped__(found, queue_name)
+    if way is not None:
+        name, is_made = way
+        performer: Callable[[Job], Any] = (
+            getattr(found() if is_made else found, name) if name else found
+        )
+        return performer
     problem = (
         f"{klass_name} has no method to run jobs of the queue {queue_name!r}: "
         f"it needs {method_name_of(queue_name) or 'one of'}, process or perform"
     )
     raise CannotPerform(problem)
+
+
+@functools.lru_cache(maxsize=4096)
+def _way(found: Any, queue_name: str) -> tuple[str, bool] | None:  # noqa: ANN401 - as find() gives it
+    """Find the method that runs the jobs of a queue, and whether an object is made for it.
+
+    "" where it is called itself; None where there is nothing that runs jobs.
+    """
+    for name in (method_name_of(queue_name), *COMMON_METHODS):
+        if _has_method(found, name):
+            return name, _is_plain(found, name)
+    return ("", False) if callable(found) and not inspect.isclass(found) else None
+
+
+#: Where what a name means was found: the module, and the names inside.
+_places: dict[str, tuple[str, list[str]]] = {}
 
 
 def find(klass_name: str) -> Any:  # noqa: ANN401 - a class, a function or a module
@@ -60,6 +86,10 @@ def find(klass_name: str) -> Any:  # noqa: ANN401 - a class, a function or a mod
         CannotPerform: there is nothing of that name, or its module cannot be imported.
 
     """
+    # To import what is there takes longer than many a job.
+    module_name, inside = _places.get(klass_name, ("", []))
+    if found := sys.modules.get(module_name):
+        return _inside(found, inside, klass_name)
     parts = klass_name.replace("::", ".").split(".")
     for length in range(len(parts), 0, -1):
         module_name = ".".join(parts[:length])
@@ -71,7 +101,10 @@ def find(klass_name: str) -> Any:  # noqa: ANN401 - a class, a function or a mod
             raise _not_importable(klass_name, error) from error
         except Exception as error:
             raise _not_importable(klass_name, error) from error
-        return _inside(found, parts[length:], klass_name)
+        found = _inside(found, parts[length:], klass_name)
+        if len(_places) < MOST_PLACES:
+            _places[klass_name] = (module_name, parts[length:])
+        return found
     problem = f"{klass_name} cannot be imported: there is no module {parts[0]!r}"
     raise CannotPerform(problem)
 
@@ -146,11 +179,9 @@ def _has_method(found: Any, name: str) -> bool:  # noqa: ANN401 - as find() give
     return callable(getattr(found, name, None))
 
 
-def _bound(found: Any, name: str) -> Callable[[Job], Any]:  # noqa: ANN401 - as find() gives it
-    """Get a method ready to be called with a job."""
-    is_plain = inspect.isclass(found) and inspect.isfunction(inspect.getattr_static(found, name))
-    method: Callable[[Job], Any] = getattr(found() if is_plain else found, name)
-    return method
+def _is_plain(found: Any, name: str) -> bool:  # noqa: ANN401 - as find() gives it
+    """Whether a method is neither static nor of the class, so that it needs an object."""
+    return inspect.isclass(found) and inspect.isfunction(inspect.getattr_static(found, name))
 
 
 def _inside(found: Any, names: list[str], klass_name: str) -> Any:  # noqa: ANN401 - as find()

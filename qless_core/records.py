@@ -27,16 +27,18 @@ def text(value: Any) -> str:  # noqa: ANN401 - any part of a reply
 
 def number_or_0(value: Any) -> int | float:  # noqa: ANN401 - any part of a reply
     """Give a number where one is meant, an int where it is whole; 0 for what is none."""
-    return as_number(value) or 0
+    return value if type(value) is int else as_number(value) or 0
 
 
 def whole_or_0(value: Any) -> int:  # noqa: ANN401 - any part of a reply
     """Give a whole number where one is meant; 0 for what is missing or is none."""
-    return as_whole(value) or 0
+    return value if type(value) is int else as_whole(value) or 0
 
 
 def texts(value: Any) -> tuple[str, ...]:  # noqa: ANN401 - any part of a reply
     """Give a tuple of texts where a list of names is meant."""
+    if not value:
+        return ()
     return tuple(text(item) for item in wire.as_list(value))
 
 
@@ -58,9 +60,9 @@ class HistoryItem:
     @classmethod
     def from_reply(cls, item: Any) -> Self:  # noqa: ANN401 - any part of a reply
         """Read an item of the list `history` of a job."""
-        item = item if isinstance(item, dict) else {"what": text(item)}
-        details = {name: entry for name, entry in item.items() if name not in ("what", "when")}
-        return cls(text(item.get("what")), whole_or_0(item.get("when")), details)
+        details = dict(item) if isinstance(item, dict) else {"what": text(item)}
+        what, when = details.pop("what", None), details.pop("when", None)
+        return cls(text(what), whole_or_0(when), details)
 
 
 @dataclass(frozen=True, slots=True)

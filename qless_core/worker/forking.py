@@ -142,9 +142,10 @@ class ForkingWorker(Worker):
             log.warning("worker %s stops what runs, and goes on", self.name)
             self._end_children()
         elif number == signal.SIGUSR2:
-            log_stacks()
-            self._send(signal.SIGUSR2)
             self.pause()
+            self._pass_on()
+            self._send(signal.SIGUSR2)
+            log_stacks()
         elif number == signal.SIGCONT:
             self.resume()
 

@@ -113,10 +113,7 @@ class Loop:
         """
         try:
             while not self._is_over and not self._switch.is_ending:
-                if self._switch.mode is Mode.PAUSE:
-                    self._switch.wait(PAUSED_S)
-                else:
-                    self._turn()
+                self._turn()
         finally:
             self._end()
 
@@ -166,7 +163,7 @@ class Loop:
         # Before the look at the switch: what was told until then stops this one from waiting.
         reserver = self.source.reserver()
         if self._switch.mode is not Mode.RUN:
-            return []
+            return self._rest()
         if reserver is None:
             return self._without_queues()
         count = min(self._plan.prefetch, self._jobs_left)
@@ -227,6 +224,15 @@ class Loop:
         if reserver.troubles != before:
             self._drop_strangers(jobs)
         return jobs
+
+    def _rest(self) -> list[Job]:
+        """Tell what is done, and wait until told to go on."""
+        self._telling.tell()
+        if self._telling.doubtful:
+            self._catch_up()
+        if self._switch.mode is Mode.PAUSE:
+            self._switch.wait(PAUSED_S)
+        return []
 
     def _without_queues(self) -> list[Job]:
         """Wait for a queue that fits the patterns."""

@@ -16,9 +16,8 @@ from pathlib import Path
 from qless_core import Client
 from qless_core.worker.forking import ForkingWorker
 from qless_core.worker.serial import SerialWorker
-from qless_core.worker.threads import ThreadWorker
 
-KINDS = {"serial": SerialWorker, "forking": ForkingWorker, "thread": ThreadWorker}
+KINDS = {"serial": SerialWorker, "forking": ForkingWorker}
 
 _PAUSE = threading.Event()
 
@@ -72,6 +71,17 @@ def segfaults(job):
     note(job, "began")
     faulthandler.disable()
     ctypes.string_at(0)
+
+
+def orphans(job):
+    """Leave a process behind whose parent is gone, and that ends."""
+    pid = os.fork()
+    if pid == 0:
+        if os.fork() == 0:
+            _PAUSE.wait(0.2)
+        os._exit(0)
+    os.waitpid(pid, 0)
+    note(job, "ran")
 
 
 def main():
