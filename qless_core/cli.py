@@ -18,6 +18,7 @@ from qless_core.command_line import Parser
 from qless_core.connection import DEFAULT_URL
 from qless_core.errors import BadArgument, JobNotFound, QlessError
 from qless_core.job import Job, new_jid
+from qless_core.job_class import klass_name_of
 from qless_core.masking import hushed
 from qless_core.options import OPTIONS, as_number, option_of, unknown
 from qless_core.script import Script
@@ -88,7 +89,7 @@ def _put(client: Client, arguments: argparse.Namespace) -> None:
         client.worker_name,
         arguments.queue,
         arguments.jid or new_jid(),
-        arguments.klass,
+        klass_name_of(arguments.klass),
         arguments.data,
         arguments.delay,
         priority=arguments.priority,

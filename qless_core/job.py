@@ -19,6 +19,7 @@ from qless_core import wire
 from qless_core.data import JobData
 from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, JobNotFound, MalformedData
+from qless_core.finishing import finish
 from qless_core.job_class import find, klass_name_of, performer_of
 from qless_core.records import Failure, JobRecord
 
@@ -101,7 +102,7 @@ class Job:
             record = JobRecord(
                 **{
                     "jid": new_jid(),
-                    "klass": klass_name_of(klass),
+                    "klass": klass_name_of(klass, here=True),
                     "data": wire.dumps({} if data is None else data),
                     "queue": queue,
                     "state": "running",
@@ -367,13 +368,14 @@ class Job:
     def perform(self) -> Any:  # noqa: ANN401 - what the job returns
         """Run it here and now, as a worker would; what it raises comes through.
 
-        Nothing is settled: the worker that holds it completes or fails it afterwards.
+        A coroutine is run to its end, in an event loop made for it. Nothing is settled: the worker
+        that holds the job completes or fails it afterwards.
 
         Raises:
             CannotPerform: its class cannot be imported, or has nothing that runs jobs.
 
         """
-        return performer_of(self.klass_name, self.queue_name)(self)
+        return finish(performer_of(self.klass_name, self.queue_name)(self), self.klass_name)
 
     def on_stop(self, cleanup: Callable[[], object]) -> None:
         """Have something called if the job is stopped: by its worker, a timeout, a lost lock.

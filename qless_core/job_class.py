@@ -18,6 +18,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from qless_core.errors import BadArgument, QlessError
+from qless_core.main_module import name_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -118,21 +119,45 @@ def method_name_of(queue_name: str) -> str:
     return name if name.isidentifier() else ""
 
 
-def klass_name_of(klass: object) -> str:
+def klass_name_of(klass: object, *, here: bool = False) -> str:
     """Name a class or function as workers will import it, `module.Qualname`; text passes.
+
+    Args:
+        klass: the class or function, or its name.
+        here: whether this very process runs it, so that no other needs to import it.
 
     Raises:
         BadArgument: no worker could import it.
 
     """
     if isinstance(klass, str):
-        return klass or _refuse("the name of a class must not be empty")
+        return _checked(klass)
     module, name = getattr(klass, "__module__", None), getattr(klass, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str):
         _refuse(f"{klass!r} is neither a class, a function nor the name of one")
     if "<" in name:
         _refuse(f"{module}.{name} is made inside a function, where no worker can import it")
-    return f"{module}.{name}"
+    elsewhere = name_elsewhere(module)
+    if elsewhere is None and not here:
+        _refuse(
+            f"{module}.{name} is part of the program that runs, which no worker can import: "
+            "move it into a module, or give its name as text, as 'app.jobs.Mail'"
+        )
+    return f"{elsewhere or module}.{name}"
+
+
+def _checked(name: str) -> str:
+    """Let through what may be the name of a class, in whatever language.
+
+    Raises:
+        BadArgument: it is empty, or has blanks.
+
+    """
+    if not name:
+        _refuse("the name of a class must not be empty")
+    if name.split() != [name]:
+        _refuse(f"{name!r} is no name of a class, as 'app.jobs.Mail' is: it has blanks")
+    return name
 
 
 def default_options(klass: object, data: Any, known: Iterable[str]) -> Mapping[str, Any]:  # noqa: ANN401 - any JSON

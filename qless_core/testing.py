@@ -16,6 +16,7 @@ from qless_core.clock import Clock
 from qless_core.duration import seconds_of
 from qless_core.embedded import EmbeddedServer
 from qless_core.job import Job
+from qless_core.queue import Queue
 from qless_core.worker.serial import SerialWorker
 
 try:
@@ -183,14 +184,21 @@ def perform(job: Job) -> Any:  # noqa: ANN401 - what the job returns
     return job.perform()
 
 
-def perform_all(client: Client, *queues: str) -> list[Job]:
+def perform_all(client: Client, *queues: str | Queue | Iterable[str | Queue]) -> list[Job]:
     """Run all jobs of some queues, those they put included, until none is left.
+
+    Args:
+        client: whose queues.
+        queues: their names, or queues, or lists of these.
 
     Returns:
         The jobs in the order they ran, each in the state it was left in.
 
     """
-    worker = SerialWorker(client, queues)
+    named: list[str | Queue] = []
+    for queue in queues:
+        named += [queue] if isinstance(queue, str | Queue) else queue
+    worker = SerialWorker(client, named)
     done: list[Job] = []
     while len(done) < MANY:
         job = worker.step()

@@ -11,8 +11,9 @@ import traceback
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final
 
-from qless_core import job_class, wire
+from qless_core import finishing, job_class, wire
 from qless_core.errors import BadArgument
+from qless_core.finishing import finish
 from qless_core.job_class import CannotPerform, find, method_name_of, performer_of
 from qless_core.worker import interrupt
 from qless_core.worker.heartbeat import keep
@@ -45,7 +46,7 @@ MIDDLEWARE_ATTRIBUTE: Final = "middleware"
 HEARTBEATS_ATTRIBUTE: Final = "heartbeats"
 
 #: Files whose frames at the head of a traceback say nothing of the job.
-_OURS: Final = frozenset({__file__, job_class.__file__, interrupt.__file__})
+_OURS: Final = frozenset({__file__, finishing.__file__, job_class.__file__, interrupt.__file__})
 
 
 def attempt(
@@ -99,7 +100,7 @@ def _perform(job: Job, performer: Callable[[Job], Any], grip: Grip) -> None:
     try:
         try:
             grip.open()
-            performer(job)
+            finish(performer(job), job.klass_name)
             is_done = True
         finally:
             grip.close()

@@ -54,6 +54,11 @@ def test_data_that_is_no_json_is_refused(qless, redis):
     assert redis.keys() == []
 
 
+def test_a_class_with_blanks_in_its_name_is_refused(qless, redis):
+    assert "'no class' is no name of a class" in qless("put", "q", "no class", code=1)[0]
+    assert redis.keys() == []
+
+
 def test_queues_are_counted(qless, client):
     client.queues["mail"].put("Job", {})
     client.queues["mail"].pause()
