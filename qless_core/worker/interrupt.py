@@ -80,6 +80,7 @@ class Grip:
         self._outer: Grip | None = None
         self._is_open = False
         self._is_closed = False
+        self._cleaner: threading.Thread | None = None
         #: Taken for good by the thread of the job when it is done, and for a moment to tell it.
         self._door = threading.RLock()
         _grips[id(self)] = self
@@ -110,16 +111,23 @@ class Grip:
                 return True
             if not self._by_signal:
                 self._raise(error)
+                # It may be this that ends what the thread waits for, and it may take its time.
+                cleaner = threading.Thread(target=run_cleanups, args=(self.job,), daemon=True)
+                cleaner.start()
+                self._cleaner = cleaner
         finally:
             self._door.release()
         if self._by_signal and self.is_here:
             signal.raise_signal(_SIGNAL)
         elif self._by_signal and not is_under_way:
             threading.Thread(target=self._signal, name="qless-interrupt", daemon=True).start()
-        elif not self._by_signal:
-            # It may be this that ends what the thread waits for.
-            run_cleanups(self.job)
         return True
+
+    def clean(self) -> None:
+        """Have what the job left for when it is stopped done, before the thread goes on."""
+        run_cleanups(self.job)
+        if self._cleaner is not None:
+            self._cleaner.join()
 
     def open(self) -> None:
         """Begin: from now on the thread may be interrupted.
@@ -195,6 +203,11 @@ _on_main: Grip | None = None
 def running() -> list[Grip]:
     """List the jobs that run in this process."""
     return list(_grips.values())
+
+
+def grip_of(job: Job) -> Grip | None:
+    """Find what a job that runs in this process is held by."""
+    return next((grip for grip in running() if grip.job is job), None)
 
 
 def interrupt(error: Interruption, jid: str | None = None, worker: str | None = None) -> int:

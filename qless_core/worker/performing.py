@@ -15,9 +15,9 @@ from qless_core import finishing, job_class, wire
 from qless_core.errors import BadArgument
 from qless_core.finishing import finish
 from qless_core.job_class import CannotPerform, find, method_name_of, performer_of
-from qless_core.worker import interrupt
+from qless_core.worker import interrupt, logs
 from qless_core.worker.heartbeat import keep
-from qless_core.worker.interrupt import Grip, Interruption, run_cleanups
+from qless_core.worker.interrupt import Grip, Interruption
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -64,6 +64,7 @@ def attempt(
 
     """
     grip = Grip(job, throw)
+    token = logs.begin(job)
     try:
         _run(job, middleware, grip)
     except KeyboardInterrupt:
@@ -78,6 +79,7 @@ def attempt(
         return error
     finally:
         grip.close()
+        logs.end(token)
     return None
 
 
@@ -108,7 +110,7 @@ def _perform(job: Job, performer: Callable[[Job], Any], grip: Grip) -> None:
         # One that came as it returned is too late: it is done.
         if not is_done:
             grip.close()
-            run_cleanups(job)
+            grip.clean()
             raise
 
 

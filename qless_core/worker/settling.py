@@ -64,6 +64,21 @@ class TryAgain(Exception):  # noqa: N818 - the name is the sentence
         self.message = message
 
 
+class Requeue(Exception):  # noqa: N818 - the name is the sentence
+    """Raised in a job, or by its middleware, to put it into a queue anew; its retries are renewed.
+
+    Args:
+        delay: seconds that it waits there first.
+        queue: the queue; its own when not given.
+
+    """
+
+    def __init__(self, delay: float = 0, *, queue: str | None = None) -> None:
+        super().__init__(f"again in {delay:g} s")
+        self.delay = delay
+        self.queue = queue
+
+
 @dataclass
 class Outcome:
     """What became of a job: that it is complete, when nothing else is said."""
@@ -129,6 +144,28 @@ class Retried(Failed):
 
 
 @dataclass
+class Requeued(Outcome):
+    """A job goes into a queue anew."""
+
+    queue: str = ""
+    delay: float = 0
+    states: frozenset[State] = frozenset({State.WAITING, State.SCHEDULED, State.DEPENDS})
+
+    def tell(self, commands: Commands) -> None:
+        """Tell Redis.
+
+        Raises:
+            QlessError: as the verb of the job does.
+
+        """
+        job, text = self.job, self.text or "{}"
+        # A job is moved from whoever has it: so see first that it is ours, and stays so meanwhile.
+        job.client.commands.heartbeat(job.jid, job.holder)
+        commands.requeue(job.holder, self.queue, job.jid, job.klass_name, text, self.delay)
+        job.note_complete(text, State.SCHEDULED if self.delay > 0 else State.WAITING, self.queue)
+
+
+@dataclass
 class GivenBack(Outcome):
     """A job was stopped, or not begun, because its worker stops."""
 
@@ -164,12 +201,23 @@ def outcome_of(job: Job, error: BaseException | None) -> Outcome | None:
         changed, error = None, error or problem
     if error is None:
         return Outcome(job, job.raw_data)
+    decided = _decided(job, error)
+    if decided is not None:
+        return decided
+    return Failed(job, changed, group=_group(job, error), message=message_of(error))
+
+
+def _decided(job: Job, error: BaseException) -> Outcome | None:
+    """Give the outcome where what was raised says it."""
     if isinstance(error, TryAgain):
         return _retried(job, error)
+    if isinstance(error, Requeue):
+        queue = error.queue or job.queue_name
+        return Requeued(job, job.raw_data, queue=queue, delay=error.delay)
     if isinstance(error, WorkerStopping):
         why = error.why or "its worker stops"
         return GivenBack(job, None, why=wire.clean(why), has_begun=error.has_begun)
-    return Failed(job, changed, group=_group(job, error), message=message_of(error))
+    return None
 
 
 def _retried(job: Job, error: TryAgain) -> Retried:
