@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import os
 import socket
@@ -282,20 +283,26 @@ class Client:
         write = to if callable(to) else JsonLines(to)
         return archive(self, write, name=name, settle=seconds_of("settle", settle))
 
-    def twin(self, worker_name: str | None = None) -> Client:
-        """Make a client like this one with connections of its own, as a forked process needs it.
-
-        Args:
-            worker_name: in whose name it pops; as this one when not given.
-
-        """
+    def twin(self) -> Client:
+        """Make a client like this one with connections of its own, as a forked process needs it."""
         return Client(
             namespace=self.namespace,
             clock=self.clock,
             redis=self.redis,
-            worker_name=worker_name or self._worker_name,
+            worker_name=self._worker_name,
             patience=self._runner.patience,
         )
+
+    def named(self, worker_name: str) -> Client:
+        """Give this client in another name, on the same connections.
+
+        Args:
+            worker_name: in whose name it pops.
+
+        """
+        client = copy.copy(self)
+        client._worker_name = worker_name  # noqa: SLF001 - one of ours
+        return client
 
     def close(self) -> None:
         """Close the connections that are not in use; the next call opens new ones."""

@@ -81,7 +81,7 @@ class Child(InProcess):
         """
         slate = self._slates[slot]
         name = f"{self._parent}-{slot}"
-        loop = Loop(self.client, self.plan, self.switch, name, slate=slate)
+        loop = Loop(self.client.named(name), self.plan, self.switch, name, slate=slate)
         self.loops = (loop,)
         self._slate = slate
         titles.show(f"{name} works {', '.join(self.plan.queues)}")
