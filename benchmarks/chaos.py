@@ -1,6 +1,6 @@
 """What becomes of jobs while their workers and their server are killed all the time.
 
-    python -m benchmarks.chaos [--seed N] [--seconds N] [--jobs N] [--workers N] [--keep FOLDER]
+    python -m benchmarks.chaos [--seed N] [--seconds N] [--jobs N] [--workers N] [--every N]
 
 Jobs are put at an even pace: ordinary ones and ones that may run at most once, short and long,
 some that fail, give themselves back, go on in another queue, wait for others, are scheduled or
@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.mayhem.judging import Verdict, judge, left_to_do
 from benchmarks.mayhem.killing import Killer, Workers
-from benchmarks.mayhem.plan import plan
-from benchmarks.mayhem.putting import MODULE, PATIENCE_S, Putter
+from benchmarks.mayhem.plan import MODULE, bunches, plan
+from benchmarks.mayhem.putting import PATIENCE_S, QUEUE, Putter
 from qless_core.client import Client
 from qless_core.clock import Clock
 from qless_core.recurring import RecurringJob
@@ -79,7 +79,9 @@ class Run:
         return self.wrong + self.verdict.wrong
 
 
-def chaos(folder: Path, seed: int, seconds: float, jobs: int, workers: int) -> Run:
+def chaos(
+    folder: Path, *, seed: int, seconds: float, jobs: int, workers: int, every_s: float = EVERY_S
+) -> Run:
     """Let it all happen.
 
     Args:
@@ -88,6 +90,7 @@ def chaos(folder: Path, seed: int, seconds: float, jobs: int, workers: int) -> R
         seconds: for which things are killed.
         jobs: how many are put meanwhile.
         workers: how many work.
+        every_s: seconds from one death to the next.
 
     """
     os.close(os.open(folder / "runs", os.O_WRONLY | os.O_CREAT, 0o600))
@@ -100,12 +103,12 @@ def chaos(folder: Path, seed: int, seconds: float, jobs: int, workers: int) -> R
         crew = Workers(server.url, workers, folder)
         stack.callback(crew.kill_rest)
         crew.start_all()
-        putter = Putter(server.url, planned, seconds)
+        putter = Putter(server.url, bunches(seed, planned), seconds)
         putter.start()
         killer, wrong = Killer(server, crew, workers, seed), []
         until = clock.monotonic() + seconds
         while clock.monotonic() < until:
-            clock.wait(EVERY_S)
+            clock.wait(every_s)
             wrong += [f"a worker ended by itself with {code}" for code in crew.restart_ended()]
             killer.strike()
         putter.join(PATIENCE_S)
@@ -124,7 +127,7 @@ def _prepare(client: Client, jobs: int) -> None:
     client.config["grace-period"] = GRACE_S
     client.config["jobs-history-count"] = 10 * jobs + 50_000
     for jid, retries in RECURRING.items():
-        client.queues["chaos"].recur(f"{MODULE}.Quick", {}, INTERVAL_S, jid=jid, retries=retries)
+        client.queues[QUEUE].recur(f"{MODULE}.Quick", {}, INTERVAL_S, jid=jid, retries=retries)
 
 
 def _recur_no_more(client: Client) -> None:
@@ -151,7 +154,7 @@ def report(run: Run) -> None:
     groups = ", ".join(f"{name} {count}" for name, count in sorted(verdict.groups.items()))
     print(f"killed: {killed}")
     print(f"jobs: {verdict.jobs}; {states}")
-    print(f"begun: {verdict.runs} times; more than once: {verdict.again} jobs")
+    print(f"begun: {verdict.runs} times; anew after a death: {verdict.again} jobs")
     print(f"failures: {groups}")
     print(f"at most once, failed and never begun: {verdict.never_begun}")
     print(f"puts of unknown outcome: {run.unknown}")
@@ -168,6 +171,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--jobs", type=int, default=10_000)
     parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--every", type=float, default=EVERY_S, help="seconds between deaths")
     parser.add_argument("--keep", type=Path, help="an empty folder for data and logs, kept")
     told = parser.parse_args()
     logging.getLogger("qless").setLevel(logging.ERROR)
@@ -180,7 +184,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
         place = told.keep or Path(folder)
         place.mkdir(parents=True, exist_ok=True)
-        run = chaos(place, told.seed, told.seconds, told.jobs, told.workers)
+        run = chaos(
+            place,
+            seed=told.seed,
+            seconds=told.seconds,
+            jobs=told.jobs,
+            workers=told.workers,
+            every_s=told.every,
+        )
     report(run)
     return 1 if run.problems else 0
 

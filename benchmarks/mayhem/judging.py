@@ -28,7 +28,7 @@ class Verdict:
         jobs: how many there were, those of recurring ones among them.
         states: how many are in each state now.
         runs: how often a job was begun.
-        again: how many jobs were begun more than once.
+        again: how many jobs were begun more often than had nothing been killed.
         groups: the failures by group.
         never_begun: jobs that may run at most once, and were failed though they never began.
         wrong: what should not be, in words.
@@ -66,7 +66,9 @@ def judge(
 
     """
     begun = Counter(line.split()[0] for line in runs.read_text().splitlines())
-    verdict = Verdict(runs=begun.total(), again=sum(1 for times in begun.values() if times > 1))
+    usual = {each.jid: each.runs for each in planned}
+    again = sum(1 for jid, times in begun.items() if times > usual.get(jid, 1))
+    verdict = Verdict(runs=begun.total(), again=again)
     once = {each.jid: each.is_once for each in planned}
     for parent, retries in recurring.items():
         once |= dict.fromkeys(_children(client, parent), retries == 0)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: Part of all jobs that may run at most once.
 ONCE = 0.2
@@ -17,8 +20,13 @@ LONGEST_S = 0.2
 #: How far back a job may be that another one waits for.
 REACH = 20
 
+#: The most jobs that are put at once.
+MOST_AT_ONCE = 40
+
+#: Where the classes are.
+MODULE = "benchmarks.mayhem.jobs"
 #: Classes of jobs, and how many in a hundred are of each.
-MIX = {"Quick": 60, "Slow": 25, "Fails": 5, "Returns": 5, "Moves": 5}
+MIX = {"Quick": 40, "Slow": 45, "Fails": 5, "Returns": 5, "Moves": 5}
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,32 @@ class Planned:
     def is_once(self) -> bool:
         """Whether it may run at most once."""
         return self.options.get("retries") == 0
+
+    @property
+    def runs(self) -> int:
+        """How often it is begun where nothing is killed."""
+        return 2 if self.klass in {"Returns", "Moves"} else 1
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What a put takes."""
+        return {
+            "klass": f"{MODULE}.{self.klass}",
+            "data": self.data,
+            "jid": self.jid,
+            **self.options,
+        }
+
+
+def bunches(seed: int, jobs: Sequence[Planned]) -> list[Sequence[Planned]]:
+    """Divide jobs into bunches that are put at once."""
+    chance = random.Random(f"bunches {seed}")  # noqa: S311 - to be done again
+    found, start = [], 0
+    while start < len(jobs):
+        end = start + chance.randint(1, MOST_AT_ONCE)
+        found.append(jobs[start:end])
+        start = end
+    return found
 
 
 def plan(seed: int, count: int) -> list[Planned]:

@@ -17,27 +17,28 @@ if TYPE_CHECKING:
 
 #: For how many seconds a client insists that is made to.
 PATIENCE_S = 60.0
-#: Where the classes are.
-MODULE = "benchmarks.mayhem.jobs"
+#: Where jobs begin.
+QUEUE = "chaos"
 
 
 class Putter(Thread):
-    """Puts jobs at an even pace.
+    """Puts jobs at an even pace, bunch after bunch.
 
-    Every other job is put by a client with patience, which sends it again under an id. The rest are
-    put by one without, who has to look for himself whether a put has run whose answer was lost.
+    A third of the bunches is put with one call, by a client with patience, which sends it again
+    under an id. A third is put job by job in the same way. The rest is put by a client without
+    patience, whose user has to look for himself whether a put has run whose answer was lost.
 
     Args:
         url: of the server.
-        jobs: to be put, in order.
+        bunches: of jobs to be put, in order.
         seconds: in which they are.
 
     """
 
-    def __init__(self, url: str, jobs: Sequence[Planned], seconds: float) -> None:
+    def __init__(self, url: str, bunches: Sequence[Sequence[Planned]], seconds: float) -> None:
         super().__init__(name="putter", daemon=True)
-        self._jobs = jobs
-        self._pace = seconds / len(jobs)
+        self._bunches = bunches
+        self._pace = seconds / len(bunches)
         self._patient = Client(url, worker_name="patient", patience=PATIENCE_S)
         self._plain = Client(url, worker_name="plain")
         self._clock = Clock()
@@ -51,21 +52,25 @@ class Putter(Thread):
     def run(self) -> None:
         """Put all."""
         begun = self._clock.monotonic()
+        ways = (self._put_at_once, self._put_patiently, self._put_looking)
         try:
-            for number, job in enumerate(self._jobs):
+            for number, jobs in enumerate(self._bunches):
                 self._clock.wait(begun + number * self._pace - self._clock.monotonic())
-                if number % 2:
-                    self._put(self._patient, job)
-                else:
-                    self._insist(job)
-                self.acked.add(job.jid)
+                ways[number % len(ways)](jobs)
         except Exception as trouble:  # noqa: BLE001 - told by whoever waits for the thread
             self.trouble = trouble
 
-    def _put(self, client: Client, job: Planned) -> None:
-        client.queues["chaos"].put(
-            f"{MODULE}.{job.klass}", job.data, jid=job.jid, replace=False, **job.options
-        )
+    def _put_at_once(self, jobs: Sequence[Planned]) -> None:
+        self.acked.update(self._patient.queues[QUEUE].put_many([job.arguments for job in jobs]))
+
+    def _put_patiently(self, jobs: Sequence[Planned]) -> None:
+        for job in jobs:
+            self.acked.add(self._patient.queues[QUEUE].put(**job.arguments, replace=False))
+
+    def _put_looking(self, jobs: Sequence[Planned]) -> None:
+        for job in jobs:
+            self._insist(job)
+            self.acked.add(job.jid)
 
     def _insist(self, job: Planned) -> None:
         """Put a job, until it is known to be there.
@@ -76,7 +81,7 @@ class Putter(Thread):
         while True:
             try:
                 if not (is_unknown and self._plain.jobs[job.jid]):
-                    self._put(self._plain, job)
+                    self._plain.queues[QUEUE].put(**job.arguments, replace=False)
             except RedisUnavailable as trouble:
                 if isinstance(trouble, OutcomeUnknown):
                     is_unknown = True
