@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import logging
 import math
 import uuid
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from qless_core import wire
 from qless_core.data import JobData
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from qless_core.client import Client
     from qless_core.duration import Duration
     from qless_core.records import HistoryItem, Progress
+
+#: What jobs say, for whoever reads the log of the program.
+_log: Final = logging.getLogger("qless.job")
 
 
 class State(StrEnum):
@@ -791,8 +795,17 @@ class Job:
         self.client.commands.depends(self.jid, "off", *(("all",) if all else jids_of(jobs)))
         self._doubt("state", "dependencies")
 
+    @property
+    def logger(self) -> logging.LoggerAdapter[logging.Logger]:
+        """The log of the program, for what the job says: `job.logger.info("…")`.
+
+        It is the logger `qless.job`; each record has the `jid`, `klass` and `queue` of the job.
+        """
+        known = {"jid": self.jid, "klass": self.klass_name, "queue": self.queue_name}
+        return logging.LoggerAdapter(_log, known)
+
     def log(self, message: str, data: Any = None) -> None:  # noqa: ANN401 - any JSON
-        """Append to the history of the job.
+        """Append to the history of the job, and say it in the log of the program.
 
         Args:
             message: what to call it.
@@ -803,7 +816,9 @@ class Job:
 
         """
         text = None if data is None else wire.dumps(data, what="the data of a log")
-        self.client.commands.log(self.jid, wire.clean(message), text)
+        message = wire.clean(message)
+        self.client.commands.log(self.jid, message, text)
+        self.logger.info("%s%s", message, f" {text}" if text else "")
         self._doubt("history")
 
     def reload(self) -> Self:
