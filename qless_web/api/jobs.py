@@ -126,7 +126,6 @@ RECURRING_JOB = RecurringJob(
         family="jobs",
         answers=Job | RecurringJob,
         example=_JOB,
-        statuses=(404,),
     )
 )
 def show(jid: str) -> Job | RecurringJob:
@@ -194,7 +193,6 @@ def _related(other: Related) -> RelatedJob:
         rule="/jobs/<name:jid>/data",
         family="jobs",
         media=("application/json", "text/plain"),
-        statuses=(404,),
     )
 )
 def data(jid: str) -> Response:

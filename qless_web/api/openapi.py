@@ -102,6 +102,8 @@ def path_of(rule: str) -> str:
 
 
 def _reading(route: Route, schemas: dict[str, Schema]) -> dict[str, Any]:
+    # A name may be there as its digest, which may have no name any more.
+    missing = (HTTPStatus.NOT_FOUND.value,) if "<" in route.rule else ()
     return {
         "operationId": route.name,
         "tags": [route.family],
@@ -109,7 +111,7 @@ def _reading(route: Route, schemas: dict[str, Schema]) -> dict[str, Any]:
         "parameters": [*_in_path(route.rule), *map(_in_query, route.params)],
         "responses": {
             "200": {"description": "It.", "content": _content(route, schemas)},
-            **_problems(*route.statuses),
+            **_problems(*route.statuses, *missing),
         },
     }
 

@@ -107,7 +107,6 @@ def queues(part: Slice, q: str, sort: str) -> Page[Queue]:
         family="queues",
         answers=Queue,
         example=QUEUE,
-        statuses=(404,),
     )
 )
 def show(queue: str) -> Queue:
@@ -136,7 +135,6 @@ def show(queue: str) -> Queue:
                 help="Which jobs: waiting ones in the order of a pop, the others by their time.",
             ),
         ),
-        statuses=(404,),
     )
 )
 def jobs(queue: str, part: Slice, state: str) -> Page[JobEntry]:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         family="recurring",
         answers=Page[RecurringEntry],
         example=RECURRING,
-        statuses=(404,),
     )
 )
 def of_queue(queue: str, part: Slice) -> Page[RecurringEntry]:

@@ -99,7 +99,6 @@ _TIMING = Timing(
             as_of=1798761660.5,
         ),
         params=(Param(name="date", kind="day", help="The day (UTC); today without.", example=""),),
-        statuses=(404,),
     )
 )
 def stats(queue: str, date: int | None) -> QueueStats:

@@ -74,7 +74,6 @@ def workers(part: Slice, q: str) -> Page[Worker]:
         family="workers",
         answers=Worker,
         example=WORKER,
-        statuses=(404,),
     )
 )
 def show(worker: str) -> Worker:
@@ -92,7 +91,6 @@ def show(worker: str) -> Worker:
         family="workers",
         answers=Page[JobEntry],
         example=JOB,
-        statuses=(404,),
     )
 )
 def jobs(worker: str, part: Slice) -> Page[JobEntry]:

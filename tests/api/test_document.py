@@ -1,0 +1,127 @@
+"""The OpenAPI document says all there is, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from qless_web import create_app
+from qless_web.actions.action import ACTIONS
+from qless_web.api.jobs import RECURRING_JOB
+from qless_web.api.openapi import path_of
+from qless_web.api.text import dumps
+
+
+def operations(document):
+    return [
+        (method, path, operation)
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    ]
+
+
+def described(operation):
+    bodies = [operation.get("requestBody", {}), operation["responses"]["200"]]
+    contents = [each for body in bodies for each in body.get("content", {}).values()]
+    return [*contents, *operation["parameters"]]
+
+
+def test_every_address_is_in_it_and_every_entry_is_an_address(app, document):
+    served = {
+        (method.lower(), path_of(rule.rule).removeprefix("/api/v1"))
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint.startswith("api.")
+        for method in rule.methods & {"GET", "POST", "PUT", "PATCH", "DELETE"}
+    }
+
+    assert served == {(method, path) for method, path, _ in operations(document)}
+    assert len(served) > 40
+
+
+def test_every_action_of_the_console_is_in_it(document):
+    posts = {
+        operation["operationId"]
+        for method, _, operation in operations(document)
+        if method == "post"
+    }
+
+    snake = {re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", name) for name in posts}
+    assert snake == set(ACTIONS)
+
+
+def test_every_operation_has_a_name_of_its_own_and_a_sentence(document):
+    every = [operation for _, _, operation in operations(document)]
+
+    assert len({operation["operationId"] for operation in every}) == len(every)
+    assert [each["operationId"] for each in every if not each["summary"].endswith(".")] == []
+
+
+def test_every_example_is_as_its_schema_says(document, judge):
+    examples = [
+        (path, each["schema"], each["example"])
+        for _, path, operation in operations(document)
+        for each in described(operation)
+        if "example" in each
+    ]
+    problem = document["components"]["responses"]["Problem"]["content"]["application/problem+json"]
+    examples.append(("problem", problem["schema"], problem["example"]))
+
+    assert len(examples) > 60
+    assert [(path, found) for path, *rest in examples if (found := judge(*rest))] == []
+
+
+def test_the_example_of_a_recurring_job_is_as_the_schema_says(document, judge):
+    content = document["paths"]["/jobs/{jid}"]["get"]["responses"]["200"]["content"]
+
+    assert judge(content["application/json"]["schema"], json.loads(dumps(RECURRING_JOB))) == []
+
+
+def test_a_schema_refuses_what_is_not_as_it_says(document, judge):
+    schema = {"$ref": "#/components/schemas/Queue"}
+    content = document["paths"]["/queues/{queue}"]["get"]["responses"]["200"]["content"]
+    example = content["application/json"]["example"]
+
+    assert judge(schema, example) == []
+    assert judge(schema, {**example, "waiting": "many"}) != []
+    assert judge(schema, {**example, "more": 1}) != []
+    assert judge(schema, {k: v for k, v in example.items() if k != "paused"}) != []
+
+
+def test_its_addresses_are_those_below_the_prefix():
+    app = create_app("redis://localhost:1/0")
+
+    answer = app.test_client().get("/api/v1/openapi.json", base_url="http://localhost/ops/qless")
+
+    assert answer.json["servers"] == [{"url": "/ops/qless/api/v1"}]
+    assert answer.json["openapi"].startswith("3.1.")
+
+
+def test_a_copy_that_is_current_is_not_sent_again(api):
+    first = api.get("/api/v1/openapi.json")
+
+    again = api.get("/api/v1/openapi.json", headers={"If-None-Match": first.headers["ETag"]})
+
+    assert again.status_code == 304
+    assert again.data == b""
+
+
+@pytest.mark.parametrize("name", sorted(ACTIONS))
+def test_what_an_action_takes_is_what_its_question_asks_for(app, shop, name):
+    action = ACTIONS[name]
+    shop.put("first", queue="else")
+    shop.put("a", depends=["first"])
+    names = {"jid": "a", "queue": "mail", "group": "boom", "worker": "worker-1"}
+    path = re.sub(r"<name:(\w+)>", lambda found: names[found[1]], action.rule)
+    if name in {"retry_jobs", "cancel_jobs", "move_jobs"}:
+        path += "?jids=a"
+    with app.test_request_context(path):
+        from qless_web.actions.form import Form  # noqa: PLC0415 - within the request
+
+        form = Form({"jids": ["a"]})
+        asked = action.ask(
+            form, **{each: names[each] for each in re.findall(r"<name:(\w+)>", action.rule)}
+        )
+
+    assert {each.name for each in asked.inputs} <= {field.sent_as for field in action.takes}
