@@ -152,7 +152,7 @@ def worker_page(found: WorkerDetail, number: int) -> WorkerPage:
         rows=jobs.job_rows(found.jobs.rows, moment="lock", named=True),
         pages=pages,
         verbs=jobs.ticked_verbs("running"),
-        empty=paging.beyond(pages, number) or (None if found.jobs.total else _IDLE),
+        empty=paging.beyond(pages, number) or (None if found.jobs.total else _no_jobs(worker)),
     )
 
 
@@ -208,8 +208,12 @@ def _facts(worker: WorkerSummary) -> Iterable[tuple[str, Sentence]]:
 _MONO = frozenset({"Host", "Process", "Version"})
 
 
-_IDLE = EmptyState(
-    kind="nothing-wrong",
-    title="This worker holds no job",
-    text="It has finished what it took, and asks for more when it is ready.",
-)
+def _no_jobs(worker: WorkerSummary) -> EmptyState:
+    lives = not worker.gone and not worker.silent
+    return EmptyState(
+        kind="nothing-wrong",
+        title="This worker holds no job",
+        text="It has finished what it took, and asks for more when it is ready."
+        if lives
+        else "Whatever became of it, no job is held up.",
+    )

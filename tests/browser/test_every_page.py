@@ -6,6 +6,7 @@ import pytest
 
 from qless_core import Client
 from qless_core.embedded import EmbeddedServer
+from qless_core.records import WorkerChild, WorkerInfo
 from qless_web.demo import seeds
 from qless_web.formatting import tilde
 from tests.support.axe import findings
@@ -49,11 +50,17 @@ def paths(shop):
     jobs["complete"] = client.jobs.complete(0, 1)[0]
     jobs["failed"] = client.redis.lindex(client.keys.failed("webhooks-HTTPError"), 0)
     worker = client.workers.counts[0].name
+    child = WorkerChild(f"{worker}-0", 4712)
+    told = WorkerInfo(host="web-3", pid=4711, kind="forking", queues=("mail",), children=(child,))
+    client.workers.beat(worker, told)
+    client.workers.ask(worker, "pause")
+    client.jobs[jobs["running"]].progress(3, 4, "pages")
     return (
         *PAGES,
         *(f"/jobs/{tilde(jid)}" for jid in jobs.values()),
         f"/jobs/{tilde(jobs['failed'])}/cancel",
         f"/workers/{tilde(worker)}",
+        f"/workers/{tilde(worker)}/stop",
     )
 
 

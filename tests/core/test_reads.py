@@ -7,6 +7,7 @@ import pytest
 from qless_core import reads
 from qless_core.options import OPTIONS, as_number, as_whole, number_of
 from qless_core.reads.plan import Slice, run
+from qless_core.records import WorkerChild, WorkerInfo
 
 PART = Slice(0, 25)
 
@@ -207,3 +208,55 @@ def test_numbers_are_read_in_one_way(stored, number, whole):
     assert as_number(stored) == number
     assert isinstance(as_number(stored), type(number))
     assert as_whole(stored) == whole
+
+
+def test_workers_with_children_take_three_round_trips(look, client, redis, clock):
+    children = tuple(WorkerChild(f"w-{slot}", slot) for slot in range(3))
+    client.queues["q"].put("Job", {}, jid="a")
+    redis.zadd("ql:workers", {child.name: clock.now() for child in children})
+    redis.zadd("ql:w:w-2:jobs", {"a": clock.now() + 60})
+    client.workers.beat("w", WorkerInfo(children=children, queues=("q",)))
+    redis.zadd("ql:workers", {"x": 5})
+
+    found = look(reads.workers(PART, grouped=True))
+    flat = look(reads.workers(PART))
+    detail = look(reads.worker("w", PART))
+
+    assert [(row.name, row.children_total) for row in found.rows] == [("w", 3), ("x", 0)]
+    assert (found.total, found.everyone, flat.total) == (2, 5, 5)
+    assert [each.name for each in found.rows[0].everyone] == ["w", "w-0", "w-1", "w-2"]
+    assert found.rows[0].children[2].jobs[0].klass == "Job"
+    assert detail.summary.children == found.rows[0].children
+    assert (detail.summary.info, detail.parent) == (found.rows[0].info, "")
+    assert look(reads.worker("w-1", PART)).parent == "w"
+    assert look(reads.worker("x", PART)).summary.info is None
+
+
+def test_what_another_process_was_asked_is_not_asked_of_this_one(look, client):
+    client.workers.beat("w", WorkerInfo(started=5.25))
+    client.workers.ask("w", "pause")
+    assert look(reads.worker("w", PART)).summary.asked == "pause"
+
+    client.redis.set("ql:w:w:info", '{"started":6}')
+
+    assert look(reads.worker("w", PART)).summary.asked == ""
+    assert look(reads.workers(PART)).rows[0].asked == ""
+
+
+def test_progress_is_that_of_the_run_that_goes_on(look, client, clock):
+    queue = client.queues["q"]
+    queue.put("Job", {}, jid="a")
+    job = queue.pop()
+    job.progress(3, 4, "pages")
+    clock.advance(1)
+
+    (row,) = look(reads.queue_jobs("q", "running", PART)).rows
+    assert (row.progress.done, row.progress.total, row.progress.note) == (3, 4, "pages")
+    assert look(reads.job("a")).row.progress == row.progress
+
+    job.retry()
+    assert look(reads.job("a")).row.progress is None
+    queue.pop()
+    assert look(reads.job("a")).row.progress is None
+    client.redis.hset("ql:j:a", "progress", "nonsense")
+    assert look(reads.job("a")).row.progress is None

@@ -13,6 +13,7 @@ from flask import url_for
 
 import qless_web
 from qless_core.client import Client
+from qless_core.records import WorkerInfo
 from qless_web import create_app
 from qless_web.access import Permission
 from qless_web.actions.action import ACTIONS
@@ -57,6 +58,8 @@ def ready(action, shop):
             shop.put("a", depends=["first"])
         case _:
             shop.fail("a")
+    if action.name in {"stop_worker", "pause_worker", "resume_worker"}:
+        shop.client.workers.beat("worker-1", WorkerInfo())
     if action.name == "remove_tag":
         shop.client.jobs["a"].tag("x")
     if action.name == "untrack_job":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from qless_core.records import WorkerInfo
 from tests.support.dom import parse
 from tests.support.html import forms, question, toasts
 
@@ -63,6 +64,7 @@ def fresh(redis, shop, client, clock):
         redis.flushall()
         shop.put("first", queue="else")
         begins[state]()
+        client.workers.beat("worker-1", WorkerInfo())
         if state != "recurring":
             client.track("a")
 

@@ -22,6 +22,7 @@ def test_the_examples_hold():
     [
         (errors.JobNotFound("a"), 404),
         (errors.RecurringJobNotFound("a"), 404),
+        (errors.WorkerNotFound("w"), 404),
         (errors.JobNotRunning("a", "waiting"), 409),
         (errors.BadArgument("no such thing"), 400),
     ],

@@ -75,6 +75,47 @@ def test_a_retry_leaves_no_trace_of_when_it_was():
     assert drawn(found)[2] == ("run", "w 10 s · done", 1)
 
 
+def test_a_job_that_was_given_back_waits_again():
+    found = lived(
+        put(0), popped(10), happened("died", 40, ran=True, signal="SIGKILL", pid=4711),
+        popped(45, "x"), happened("not-begun", 50, ran=False), popped(60), happened("done", 61),
+    )  # fmt: skip
+
+    assert drawn(found) == [
+        ("wait", "wait 10 s", 0),
+        ("stalled", "w 30 s · died", 0),
+        ("wait", "wait 5 s", 1),
+        ("gap", "x not-begun", 1),
+        ("wait", "wait 10 s", 2),
+        ("run", "w 1 s · done", 2),
+    ]
+    assert (found.attempts, found.waited, found.ran) == (2, 25, 31)
+    assert found.chart.marks == ()
+    shown = [(each.what, each.state, each.said, each.detail) for each in found.events]
+    assert shown[4] == ("Died", "stalled", "signal SIGKILL, pid 4711", None)
+    assert shown[2] == ("Not begun", "waiting", "it did not run", None)
+
+
+def test_a_job_that_was_given_back_goes_on_waiting():
+    found = lived(put(0), popped(10), happened("stopped", 40, ran=True), state="waiting", now=100.0)
+
+    assert drawn(found)[-1] == ("wait", "waiting", 1)
+    assert (found.present, found.present_since) == ("waiting", 40)
+
+
+def test_more_than_a_line_of_a_job_that_was_given_back_is_shown_as_data():
+    found = lived(put(0), popped(1), happened("died", 2, ran=True, limits={"cpu": 5}))
+
+    assert (found.events[0].said, found.events[0].detail is None) == ("", False)
+
+
+def test_a_log_line_that_says_whether_something_ran_is_no_end_of_a_job():
+    found = lived(put(0), happened("note", 1, ran=True), popped(2), happened("done", 3))
+
+    assert [bar.kind for bar in found.chart.bars] == ["wait", "run"]
+    assert len(found.chart.marks) == 1
+
+
 def test_a_move_while_running_ends_the_run():
     found = lived(put(0), popped(10), put(20), state="waiting", now=25)
 

@@ -141,6 +141,36 @@ def test_a_jid_too_long_for_an_address_has_one(client, web, see, monkeypatch, ji
 # Why it is where it is, and what can be done
 
 
+def test_a_running_job_says_how_far_it_is(client, clock, see):
+    put(client, "j")
+    job = client.queues["mail"].pop()
+    assert see("/jobs/j").all("p", class_="progress") == []
+    job.progress(30, 40, "letters <b>")
+    clock.advance(5)
+
+    shown = see("/jobs/j").one("p", class_="progress")
+    assert "30 of 40, 75 %: letters <b>" in shown.text
+    assert "said 5 s ago" in shown.text
+    assert shown.one("svg").attributes["aria-label"] == "30 of 40, 75 %: letters <b>"
+    assert "30 of 40, 75 %: letters <b>" in see("/queues/mail/running").rows[0].text
+
+    job.progress(1_234)
+    shown = see("/jobs/j").one("p", class_="progress")
+    assert "1,234 done" in shown.text
+    assert shown.all("svg") == []
+    job.complete()
+    assert see("/jobs/j").all("p", class_="progress") == []
+
+
+def test_a_job_that_was_given_back_says_why(client, see):
+    put(client, "j")
+    job = client.queues["mail"].pop()
+    job.give_back(ran=True, what="died", details={"signal": "SIGKILL", "host": "web-3"})
+
+    assert events(see("/jobs/j"))[0][0] == "Died"
+    assert events(see("/jobs/j"))[0][-1] == "signal SIGKILL, host web-3"
+
+
 def test_a_waiting_job_says_how_many_are_before_it(client, clock, see):
     client.queues["mail"].pop()  # a worker is known
     for number in range(3):
