@@ -94,6 +94,8 @@ def find(klass_name: str) -> Any:  # noqa: ANN401 - a class, a function or a mod
     parts = klass_name.replace("::", ".").split(".")
     for length in range(len(parts), 0, -1):
         module_name = ".".join(parts[:length])
+        if length > 1 and _has_no_modules(".".join(parts[: length - 1])):
+            continue
         try:
             found = importlib.import_module(module_name)
         except ModuleNotFoundError as error:
@@ -108,6 +110,12 @@ def find(klass_name: str) -> Any:  # noqa: ANN401 - a class, a function or a mod
         return found
     problem = f"{klass_name} cannot be imported: there is no module {parts[0]!r}"
     raise CannotPerform(problem)
+
+
+def _has_no_modules(module_name: str) -> bool:
+    """Whether a module is imported and no package, so that there is nothing to import in it."""
+    found = sys.modules.get(module_name)
+    return found is not None and not hasattr(found, "__path__")
 
 
 def method_name_of(queue_name: str) -> str:

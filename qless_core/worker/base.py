@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from qless_core.clock import Clock
 from qless_core.errors import QlessError
 from qless_core.worker.deaths import died_here, give_back_all
+from qless_core.worker.heartbeat import keep
 from qless_core.worker.interrupt import JobTaken, WorkerStopping, running
 from qless_core.worker.locks import LockWatch
 from qless_core.worker.plan import Plan
@@ -52,6 +53,8 @@ class Worker:
         prefetch: how many jobs are taken at once, at most; above 1 for jobs that are short.
         middleware: what goes around each job, the outermost first: callables that take the job and
             answer a context manager.
+        heartbeats: whether to keep the locks of all jobs, in the background; a class asks for its
+            own jobs by `heartbeats = True`.
         grace: seconds that jobs have to end when the worker is told to stop at once.
         burst: whether to end when nothing is left, running or due.
 
@@ -69,6 +72,7 @@ class Worker:
         order: Order | type[Order] = Ordered,
         prefetch: int = 1,
         middleware: Iterable[Middleware] = (),
+        heartbeats: bool = False,
         grace: float = 5.0,
         burst: bool = False,
         **limits: Any,  # noqa: ANN401 - of the children that some kinds have, as `Plan` takes them
@@ -79,7 +83,7 @@ class Worker:
             order=order,
             interval=interval,
             prefetch=prefetch,
-            middleware=tuple(middleware),
+            middleware=(*([keep] if heartbeats else []), *middleware),
             grace=grace,
             burst=burst,
             **limits,

@@ -115,6 +115,8 @@ def live(child: Child, go: int, last: int, leash: int) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         with heeding(child.act, leash):
             signal.pthread_sigmask(signal.SIG_SETMASK, [])
+            for call in child.plan.on_fork:
+                call()
             _connect(child.client)
             told = os.read(go, GO.size)
             if len(told) == GO.size:
@@ -136,7 +138,7 @@ def live(child: Child, go: int, last: int, leash: int) -> None:
 def _connect(client: Client) -> None:
     """Connect ahead, so that the first job need not wait for it."""
     with suppress(QlessError):
-        client.commands.length("")
+        client.commands.length("-")
 
 
 def fork(be: Callable[[], None]) -> int:

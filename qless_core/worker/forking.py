@@ -61,7 +61,9 @@ class ForkingWorker(Worker):
             fresh child each, None for any number.
         child_age_s: seconds after which another one takes its place, once it has run its job.
         child_memory: bytes of memory from which on another one takes its place.
-        options: those of `Worker`.
+        options: those of `Worker`, and `on_fork`: functions that each child calls first, to close
+            what it inherited, such as connections to databases. Where one fails another child
+            takes its place, a little later.
 
     Raises:
         BadArgument: there is no queue to work, or an option makes no sense.
@@ -92,6 +94,8 @@ class ForkingWorker(Worker):
         )
         self.concurrency = concurrency
         self._slots: list[Slot] = []
+        #: What each child is. It is made here, as to make it costs a child as much as a short job.
+        self._model: Child
         #: Children that wait for their turn, connected.
         self._spares: list[Process] = []
         #: Children that have told their last, and end.
@@ -260,9 +264,7 @@ class ForkingWorker(Worker):
 
         def be() -> None:
             self._let_go(writes)
-            client = self.client.twin()
-            slates = [slot.slate for slot in self._slots]
-            live(Child(client, self.plan, self.name, slates), reads, self._last_end, self._leash)
+            live(self._model, reads, self._last_end, self._leash)
 
         with warnings.catch_warnings():
             # Python warns of threads; ours hold no lock that a child needs.
@@ -379,6 +381,8 @@ class ForkingWorker(Worker):
     def _open(self) -> None:
         name = self.name
         self._slots = [Slot(number, f"{name}-{number}") for number in range(self.concurrency)]
+        slates = [slot.slate for slot in self._slots]
+        self._model = Child(self.client.twin(), self.plan, name, slates)
         self._ears.open()
         self._leash, self._leash_end = os.pipe()
         self._last, self._last_end = os.pipe()

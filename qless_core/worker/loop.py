@@ -23,6 +23,7 @@ from qless_core.errors import (
     RedisUnavailable,
 )
 from qless_core.job import Job
+from qless_core.worker import recycling
 from qless_core.worker.interrupt import WorkerStopping
 from qless_core.worker.memory import bytes_in_use
 from qless_core.worker.performing import attempt
@@ -371,6 +372,8 @@ class Loop:
     @property
     def _is_worn(self) -> bool:
         """Whether another child should go on in the place of this one."""
+        if self._slate is not None and recycling.reason():
+            return True
         most = self._plan.child_memory
         if most is not None and bytes_in_use() >= most:
             return True

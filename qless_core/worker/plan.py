@@ -9,7 +9,7 @@ from qless_core.errors import BadArgument
 from qless_core.worker.reserving import Ordered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from qless_core.job import Job
@@ -36,6 +36,7 @@ class Plan:
         jobs_per_child: how many jobs a child runs before another one takes its place; None for any.
         child_age_s: seconds after which another one takes its place, when it has run its job.
         child_memory: bytes of memory from which on another one takes its place.
+        on_fork: what each child calls first, to close what it inherited.
 
     Raises:
         BadArgument: one of them makes no sense.
@@ -52,6 +53,7 @@ class Plan:
     jobs_per_child: int | None = None
     child_age_s: float | None = None
     child_memory: int | None = None
+    on_fork: Sequence[Callable[[], object]] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= self.prefetch <= MOST_AHEAD:
