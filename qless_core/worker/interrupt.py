@@ -111,7 +111,8 @@ class Grip:
                 return True
             if not self._by_signal:
                 self._raise(error)
-                # It may be this that ends what the thread waits for, and it may take its time.
+            if not self.is_here:
+                # It may be this that ends what the job waits for, and it may take its time.
                 cleaner = threading.Thread(target=run_cleanups, args=(self.job,), daemon=True)
                 cleaner.start()
                 self._cleaner = cleaner

@@ -232,7 +232,7 @@ class Loop:
         if self._telling.doubtful:
             self._catch_up()
         if self._switch.mode is Mode.PAUSE:
-            self._switch.wait(PAUSED_S)
+            self._switch.wait(PAUSED_S, Mode.PAUSE)
         return []
 
     def _without_queues(self) -> list[Job]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from threading import Event
+from threading import Condition, Event
 
 
 class Mode(IntEnum):
@@ -19,13 +19,13 @@ class Mode(IntEnum):
 
 
 class Switch:
-    """What a worker is told. Any thread may look and tell, handlers of signals too."""
+    """What a worker is told. Any thread may look and tell."""
 
     def __init__(self) -> None:
         self.mode = Mode.RUN
         #: Set when it is to end at once.
         self.stopped = Event()
-        self._told = Event()
+        self._changes = Condition()
 
     def __repr__(self) -> str:
         return f"<Switch {self.mode.name}>"
@@ -40,15 +40,16 @@ class Switch:
 
         Who is to end is not told to go on, and who is to end at once not to take his time.
         """
-        if mode == self.mode or (self.is_ending and mode < self.mode):
-            return False
-        self.mode = mode
-        if mode is Mode.STOP:
-            self.stopped.set()
-        self._told.set()
+        with self._changes:
+            if mode == self.mode or (self.is_ending and mode < self.mode):
+                return False
+            self.mode = mode
+            if mode is Mode.STOP:
+                self.stopped.set()
+            self._changes.notify_all()
         return True
 
-    def wait(self, seconds: float) -> None:
-        """Wait for so many seconds at most, or until something is told."""
-        if self._told.wait(max(0.0, seconds)):
-            self._told.clear()
+    def wait(self, seconds: float, mode: Mode = Mode.RUN) -> None:
+        """Wait for so many seconds at most, as long as this is what is told."""
+        with self._changes:
+            self._changes.wait_for(lambda: self.mode is not mode, max(0.0, seconds))

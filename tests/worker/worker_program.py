@@ -16,8 +16,9 @@ from pathlib import Path
 from qless_core import Client
 from qless_core.worker.forking import ForkingWorker
 from qless_core.worker.serial import SerialWorker
+from qless_core.worker.threads import ThreadWorker
 
-KINDS = {"serial": SerialWorker, "forking": ForkingWorker}
+KINDS = {"serial": SerialWorker, "forking": ForkingWorker, "thread": ThreadWorker}
 
 _PAUSE = threading.Event()
 
