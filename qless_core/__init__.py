@@ -18,6 +18,7 @@ from qless_core.errors import (
     MissingDependencies,
     NotPermitted,
     NotWaitingOnDependencies,
+    OutcomeUnknown,
     PrimaryMoved,
     QlessError,
     RecurringJobNotFound,
@@ -32,6 +33,7 @@ from qless_core.errors import (
     WritesRefused,
 )
 from qless_core.job import Job, State
+from qless_core.job_class import CannotPerform
 from qless_core.queue import Queue
 from qless_core.recurring import RecurringJob
 from qless_core.worker.serial import SerialWorker
@@ -51,6 +53,7 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "QlessError",
     "ArchiveMoved",
     "BadArgument",
+    "CannotPerform",
     "ForeignData",
     "HasDependents",
     "JobError",
@@ -63,6 +66,7 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "RecurringJobNotFound",
     "WorkerNotFound",
     "RedisUnavailable",
+    "OutcomeUnknown",
     "ClusterNeedsTag",
     "NotPermitted",
     "PrimaryMoved",

@@ -74,6 +74,10 @@ class Address:
         return f"{scheme}{kind}://{listed(self.places)}{service}/{database}"
 
 
+#: What an address looks like, for messages.
+EXAMPLE: Final = "redis://localhost:6379/0"
+
+
 def address_of(url: str) -> Address:
     """Understand an address.
 
@@ -81,12 +85,26 @@ def address_of(url: str) -> Address:
         BadArgument: it cannot be understood; the message does not show its secrets.
 
     """
+    if not isinstance(url, str):
+        raise BadArgument(_no_text(url))
     try:
         return _read(url)
     except _Complaint as problem:
         message = f"the Redis URL {masked(url)} cannot be used: {problem}"
     # The text of any cause could hold the password.
     raise BadArgument(message) from None
+
+
+def _no_text(url: object) -> str:
+    if url is None:
+        return f"there is no Redis URL, but None: is REDIS_URL set? It looks like {EXAMPLE}"
+    kind = type(url)
+    hint = (
+        "; a client of redis-py is given as `redis=`"
+        if hasattr(url, "connection_pool") or hasattr(url, "nodes_manager")
+        else ""
+    )
+    return f"a Redis URL is text, as {EXAMPLE}, not {kind.__module__}.{kind.__qualname__}{hint}"
 
 
 class _Complaint(Exception):  # noqa: N818 - never leaves this module
@@ -141,7 +159,7 @@ def _split(url: str) -> tuple[SplitResult, str]:
     if not found or "://" not in url:
         problem = (
             "it must begin with redis://, rediss:// or unix://, "
-            "or with redis+sentinel:// or redis+cluster://"
+            f"or with redis+sentinel:// or redis+cluster://, as {EXAMPLE} does"
         )
         raise _Complaint(problem)
     if parts.fragment or url.endswith("#"):

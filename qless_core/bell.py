@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from redis import exceptions
 
 from qless_core.errors import RedisUnavailable
-from qless_core.server_errors import errors_of_server
+from qless_core.server_errors import errors_of_server, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -137,4 +137,4 @@ class Bell:
         """Raise the error of ours for one of redis-py's."""
         if isinstance(error, exceptions.RedisError | OSError):
             found = errors_of_server(error, self._runner.script.namespace)
-            raise found or RedisUnavailable(str(error)) from error
+            raise (found or RedisUnavailable.of(str(error))) from shortened(error)

@@ -104,6 +104,9 @@ class Bulk:
         delay = seconds_of("delay", delay)
         held: dict[str, list[tuple[Job, str]]] = {}
         for job in jobs:
+            if isinstance(job, str):
+                problem = f"complete() takes jobs as they were popped, got the text {job!r}"
+                raise BadArgument(problem)
             held.setdefault(job.holder, []).append((job, job.raw_data))
         return total(
             self._complete(worker, chunk, next_queue, delay)

@@ -23,6 +23,7 @@ from qless_core.cron_plans import CronPlans
 from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, RedisUnavailable
 from qless_core.failures import Failures
+from qless_core.job import jids_of
 from qless_core.jobs import Jobs
 from qless_core.keys import Keys
 from qless_core.masking import masked
@@ -30,7 +31,7 @@ from qless_core.queue import Queues
 from qless_core.reserver import Reserver
 from qless_core.runner import Runner
 from qless_core.script import Script
-from qless_core.server_errors import errors_of_server
+from qless_core.server_errors import errors_of_server, shortened
 from qless_core.stats import Stats
 from qless_core.subscription import Events
 from qless_core.tags import Tags
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
     from qless_core.archive import Archived, Writer
     from qless_core.duration import Duration
+    from qless_core.job import Job
     from qless_core.queue import Queue
 
 #: The most seconds that a client insists: for less than Redis remembers what it carried out.
@@ -73,7 +75,7 @@ class Client:
             all.
 
     Raises:
-        BadArgument: the URL cannot be understood, or the namespace is none.
+        BadArgument: the URL cannot be understood or is None, or the namespace is none.
         ClusterNeedsTag: it is a cluster, and the namespace holds no hash tag, as `{ql}:` does.
 
     """
@@ -189,7 +191,7 @@ class Client:
             seconds, microseconds = self.redis.time()
         except (RedisError, OSError) as error:
             found = errors_of_server(error, self.namespace)
-            raise found or RedisUnavailable(str(error)) from error
+            raise (found or RedisUnavailable.of(str(error))) from shortened(error)
         return float(seconds) + float(microseconds) / 1e6
 
     def audit(self) -> AuditReport:
@@ -245,17 +247,18 @@ class Client:
         """Do `failures.unfail`, under the name of other clients."""
         return self.failures.unfail(group, queue, count)
 
-    def bulk_cancel(self, jids: Iterable[str]) -> list[str]:
+    def bulk_cancel(self, jids: Iterable[str | Job]) -> list[str]:
         """Remove jobs for good, all or none; answers their jids, also those that have no job.
 
         The name is that of other clients. `commands.bulk_cancel` is another thing: it spares jobs
         that others wait for, and says what it did.
 
         Raises:
+            BadArgument: one jid was given where several are meant.
             HasDependents: another job, not among these, waits for one of them.
 
         """
-        return self.commands.cancel(*jids)
+        return self.commands.cancel(*jids_of(jids))
 
     def archive(
         self,

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
+from ssl import SSLCertVerificationError
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import hiredis
@@ -19,6 +21,7 @@ from redis import exceptions
 from redis.backoff import NoBackoff
 from redis.cluster import RedisCluster
 from redis.connection import (
+    URL_QUERY_ARGUMENT_PARSERS,
     Connection,
     HiredisRespSerializer,
     SSLConnection,
@@ -39,6 +42,7 @@ from qless_core.server_errors import ClusterWithoutTag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from socket import socket
 
     from redis.connection import AbstractConnection
 
@@ -125,6 +129,24 @@ DEFAULTS: Final[dict[str, Any]] = {
 }
 
 
+#: Options of an address that redis-py has no parser for, and ours.
+_MORE_OPTIONS: Final = (
+    "namespace",
+    "replicas",
+    "username",
+    "password",
+    "ssl_ca_certs",
+    "ssl_ca_path",
+    "ssl_cert_reqs",
+    "ssl_certfile",
+    "ssl_keyfile",
+    "ssl_password",
+    "ssl_min_version",
+    "sentinel_username",
+    "sentinel_password",
+)
+
+
 class Guided(_Connection):
     """A connection that is led to its server, and looks who is there.
 
@@ -155,6 +177,20 @@ class Guided(_Connection):
         if place is not None:
             self.host, self.port = place
         return super()._connect()  # type: ignore[no-untyped-call,safe-super]  # redis-py's class of the kind has one
+
+    def _wrap_socket_with_ssl(self, sock: socket) -> Any:  # noqa: ANN401 - as redis-py has it
+        """Agree on TLS; say what is amiss where the other end does not speak it."""
+        try:
+            return super()._wrap_socket_with_ssl(sock)  # type: ignore[misc]  # redis-py's class for TLS has one
+        except SSLCertVerificationError:
+            raise
+        except OSError as error:
+            place = self._host_error()  # type: ignore[no-untyped-call]  # redis-py's
+            problem = (
+                f"{place} does not speak TLS with us ({error}): "
+                "an address without TLS begins with redis:// instead of rediss://"
+            )
+            raise exceptions.ConnectionError(problem) from error
 
     def on_connect_check_health(self, check_health: bool = True) -> None:  # noqa: FBT001, FBT002 - as redis-py has it
         """Introduce ourselves, then look who is there."""
@@ -258,10 +294,39 @@ def pool_of(url: str, namespace: str | None = None) -> Pool:
     except BadArgument:
         raise
     except (exceptions.RedisError, TypeError, ValueError, AttributeError):
-        problem = "it holds an option or a value that means nothing"
+        problem = _meaningless(address, masked(url))
     # The text of any cause could hold the password.
     message = f"the Redis URL {masked(url)} cannot be used: {problem}"
     raise BadArgument(message) from None
+
+
+def _meaningless(address: Address, shown: str) -> str:
+    """Say which option makes an address useless, unless that is no name but part of a password."""
+    least = {name: value for name, value in address.settings.items() if name == "path"}
+    for name, value in address.settings.items():
+        if name in shown and not _makes_sense(replace(address, settings=least | {name: value})):
+            return _no_option(name)
+    for name, value in address.sentinel_settings.items():
+        told = {name: value}
+        if name in shown and not _makes_sense(replace(address, sentinel_settings=told)):
+            return _no_option(f"sentinel_{name}")
+    return "it holds an option or a value that means nothing"
+
+
+def _makes_sense(address: Address) -> bool:
+    try:
+        Pool(address)
+    except (exceptions.RedisError, TypeError, ValueError, AttributeError):
+        return False
+    return True
+
+
+def _no_option(name: str) -> str:
+    known = [*URL_QUERY_ARGUMENT_PARSERS, *_MORE_OPTIONS]
+    if name in known:
+        return f"the value of {name} means nothing"
+    near = get_close_matches(name, known, n=1)
+    return f"the option {name} means nothing{f'; did you mean {near[0]}?' if near else ''}"
 
 
 def pool_like(redis: redis_py.Redis | RedisCluster, namespace: str | None = None) -> Pool:

@@ -32,13 +32,13 @@ class RedisUnavailable(QlessError):  # noqa: N818 - the names are the sentence, 
 
     #: Whether waiting helps.
     passes: ClassVar[bool] = True
-    #: What to do about it; "" where the message says it all.
-    advice: ClassVar[str] = ""
+    #: What to do about it; the message ends with it.
+    advice: ClassVar[str] = "see that a server answers at this address, or wait for it"
 
     @classmethod
     def of(cls, said: str) -> Self:
         """Build the error from what the server said."""
-        return cls(f"{said.rstrip('.')}: {cls.advice}" if cls.advice else said)
+        return cls(f"{said.rstrip('.')}: {cls.advice}")
 
 
 class RedisLoading(RedisUnavailable):
@@ -54,9 +54,9 @@ class RedisBusy(RedisUnavailable):
 
 
 class RedisFull(RedisUnavailable):
-    """Raised when the server has reached its `maxmemory`; reads, and what frees memory, go on."""
+    """Raised when the server has reached its `maxmemory`: reads go on, even cancelling does not."""
 
-    advice = "raise its maxmemory, or remove jobs that are not needed"
+    advice = "raise its maxmemory; once there is room, let completed jobs expire sooner"
 
 
 class RedisReadOnly(RedisUnavailable):
@@ -81,6 +81,7 @@ class NotPermitted(RedisUnavailable):
     """Raised when the server does not let this user do it, or does not know the user."""
 
     passes = False
+    advice = "give this Redis user the right; waiting does not help"
 
     def __init__(self, said: str, missing: str = "") -> None:
         #: What the user lacks: a command, a key or a channel, or a password; "" when not known.
@@ -96,6 +97,8 @@ class OutcomeUnknown(RedisUnavailable):
     id by which Redis knows a request that it has carried out.
     """
 
+    advice = "look whether it did, or give the client patience, and it asks until it knows"
+
 
 class BadArgument(QlessError):  # noqa: N818 - as above
     """Raised when an argument is missing, of the wrong kind or senseless; nothing was written."""
@@ -108,6 +111,7 @@ class ClusterNeedsTag(BadArgument, RedisUnavailable):
 
     code = ""
     passes = False
+    advice = "choose a namespace with a hash tag, as {ql}:"
 
     def __init__(self, namespace: str) -> None:
         #: The namespace that will not do.

@@ -94,6 +94,9 @@ class NewJob:
         """
         if isinstance(job, NewJob):
             return job
+        if isinstance(job, str):
+            problem = f"{job!r} is no job to put, but a text: a job is a class and its data"
+            raise BadArgument(problem)
         try:
             if isinstance(job, Mapping):
                 return cls(**job)

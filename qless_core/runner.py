@@ -24,7 +24,7 @@ from qless_core.errors import (
 )
 from qless_core.keys import Keys
 from qless_core.replication import Replication
-from qless_core.server_errors import errors_of_server
+from qless_core.server_errors import errors_of_server, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,7 +113,7 @@ class Runner:
                     unknown = error
                 wait = backoff.next()
                 if self._clock.monotonic() + wait > until:
-                    raise unknown or error from error
+                    raise unknown or error from (unknown or error).__cause__
             self._clock.wait(wait)
 
     def _try(self, command: str | float, now: float | str, *args: str | float) -> Any:  # noqa: ANN401 - as above
@@ -123,7 +123,9 @@ class Runner:
             found = self.translate(error)
             if isinstance(found, ForeignData):
                 found = self._foreign(args)
-            raise found from error
+            # A refusal says all that the server did; of other trouble a log shows where.
+            is_refusal = bool(found.code) or isinstance(found, ForeignData)
+            raise found from (None if is_refusal else shortened(error))
 
     def _call(self, command: str, *args: str | float) -> Any:  # noqa: ANN401 - as above
         reads = self._only_reads(command, args[1:])
@@ -199,7 +201,7 @@ class Runner:
                 raise
             command = next(word for word in args[3 + len(self.script.keys) :: 3] if word != "once")
             problem = f"Whether the command {command} ran is not known: {error}"
-            raise OutcomeUnknown(problem) from error
+            raise OutcomeUnknown.of(problem) from shortened(error)
         except exceptions.ResponseError:
             raise
         except BaseException:

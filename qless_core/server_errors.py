@@ -8,6 +8,7 @@ from typing import Final
 from redis import exceptions
 
 from qless_core.errors import (
+    BadArgument,
     ClusterNeedsTag,
     NotPermitted,
     PrimaryMoved,
@@ -72,6 +73,12 @@ _ELSEWHERE: Final = re.compile(
 )
 
 
+_NO_DATABASE: Final = (
+    "DB index is out of range: the number of the database, at the end of the Redis URL, is more "
+    "than this server has: 16, of 0 to 15, unless its `databases` says otherwise"
+)
+
+
 class ClusterWithoutTag(exceptions.ConnectionError):
     """Raised by a connection to a node of a cluster, when the namespace holds no hash tag."""
 
@@ -95,9 +102,27 @@ def errors_of_server(error: Exception, namespace: str = "ql:") -> QlessError | N
     if _is_elsewhere(error):
         # With a tag it is the slot that is on its way to another node.
         return PrimaryMoved.of(text) if tag_of(namespace) else ClusterNeedsTag(namespace)
+    return _of_connection(error, text)
+
+
+def _of_connection(error: Exception, text: str) -> QlessError | None:
+    """Find the error of ours for one of the connection itself, or of what it was to lead to."""
+    if isinstance(error, exceptions.MaxConnectionsError):
+        return RedisUnavailable(f"{text}: raise `max_connections`, or wait until some are free")
     if isinstance(error, exceptions.ConnectionError | exceptions.TimeoutError | OSError):
-        return RedisUnavailable(str(error))
+        return RedisUnavailable.of(str(error))
+    if "DB index is out of range" in text:
+        return BadArgument(_NO_DATABASE)
     return None
+
+
+def shortened(error: BaseException) -> BaseException:
+    """Give an error as the cause of another one, without what came before it.
+
+    redis-py's error says all that the one of the socket beneath it does.
+    """
+    error.__suppress_context__ = True
+    return error
 
 
 def _code_of(error: Exception) -> str:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from qless_core import wire
+from qless_core.job import texts_of
 from qless_core.records import GivenBack
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Workers:
             The jids of those that wait again, and of those that failed.
 
         """
-        begun = list(started)
+        begun = texts_of("started", started) or []
         text = wire.dumps(dict(details or {}), what="the details of jobs given back")
         group = None if group is None else wire.clean(group)
         message = None if message is None else wire.clean(message)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from urllib.parse import quote
 
 import pytest
+from redis import Redis
 
 from qless_core.address import address_of
-from qless_core.client import Client
+from qless_core.client import Client, connect
 from qless_core.connection import pool_of
 from qless_core.errors import BadArgument, ClusterNeedsTag
 from qless_core.masking import hushed, masked
@@ -104,10 +105,21 @@ def test_replicas_are_waited_for_where_they_may_take_over(url, replicas):
         ("redis+cluster://:s3cret@a/main", "its path must be the number of a database"),
         ("redis://:s3cret@h?db=x", "the value of db means nothing"),
         ("redis://:s3cret@h?replicas=-1", "replicas must be a number"),
-        ("redis://:s3cret@h?no_such_option=1", "an option or a value that means nothing"),
-        ("redis://:s3cret@h?sentinel_password=s3cret", "an option or a value that means nothing"),
-        ("rediss://:s3cret@h?ssl_cert_reqs=perhaps", "an option or a value that means nothing"),
-        ("redis+sentinel://:s3cret@a/main?sentinel_x=1", "an option or a value that means"),
+        ("redis://:s3cret@h?no_such_option=1", "the option no_such_option means nothing"),
+        (
+            "redis://:s3cret@h?db=1&socket_timeot=1",
+            "socket_timeot means nothing; did you mean socket_timeout?",
+        ),
+        ("unix://:s3cret@/s?name_space=a", "name_space means nothing; did you mean namespace?"),
+        (
+            "redis://:s3cret@h?sentinel_password=s3cret",
+            "the value of sentinel_password means nothing",
+        ),
+        ("rediss://:s3cret@h?ssl_cert_reqs=perhaps", "the value of ssl_cert_reqs means nothing"),
+        ("redis+sentinel://:s3cret@a/main?sentinel_x=1", "the option sentinel_x means nothing"),
+        ("redis://pa?s3cret=word@h", "an option or a value that means nothing"),
+        ("localhost:6379", "as redis://localhost:6379/0 does"),
+        ("", "as redis://localhost:6379/0 does"),
         ("redis://:s3cret@h?namespace={ql", "must have both braces"),
     ],
 )
@@ -159,3 +171,27 @@ def test_b72_the_address_of_a_cluster_needs_a_namespace_with_a_tag():
     assert refusal.value.namespace == "ql:"
     assert Client("redis+cluster://h", namespace="{a}:").namespace == "{a}:"
     assert pool_of("redis+cluster://h").address.kind == "cluster"  # only the address is looked at
+
+
+@pytest.mark.parametrize("make", [Client, connect])
+@pytest.mark.parametrize(
+    ("url", "because"),
+    [
+        (None, "there is no Redis URL, but None: is REDIS_URL set?"),
+        (
+            Redis(password="s3cret"),  # noqa: S106 - of nothing
+            "not redis.client.Redis; a client of redis-py is given as `redis=`",
+        ),
+        (
+            b"redis://:s3cret@h",
+            "a Redis URL is text, as redis://localhost:6379/0, not builtins.bytes",
+        ),
+        (6379, "not builtins.int"),
+    ],
+)
+def test_what_is_no_address_is_refused(make, url, because):
+    with pytest.raises(BadArgument) as refusal:
+        make(url)
+
+    assert because in str(refusal.value)
+    assert "s3cret" not in str(refusal.value)

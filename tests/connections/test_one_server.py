@@ -11,7 +11,7 @@ from redis import Redis
 import qless_core
 from qless_core.client import Client
 from qless_core.embedded import EmbeddedServer
-from qless_core.errors import NotPermitted, RedisUnavailable
+from qless_core.errors import BadArgument, NotPermitted, RedisUnavailable
 from qless_web import create_app
 from tests.connections.conftest import PASSWORD
 from tests.support.certificates import certificates
@@ -156,6 +156,26 @@ def test_b74_an_authority_that_is_not_known_is_not_trusted(encrypted):
 
     with Client(url) as client, pytest.raises(RedisUnavailable, match="certificate verify failed"):
         client.queues["q"].pop()
+
+
+def test_tls_to_a_port_without_it_says_how_to_do_without(node):
+    url = f"rediss://127.0.0.1:{node.port}?socket_connect_timeout=0.5"
+
+    with Client(url) as client, pytest.raises(RedisUnavailable) as trouble:
+        client.queues["q"].pop()
+
+    assert "does not speak TLS with us" in str(trouble.value)
+    assert "begins with redis:// instead of rediss://" in str(trouble.value)
+
+
+def test_a_database_that_there_is_not_is_refused(node):
+    with Client(f"redis://127.0.0.1:{node.port}/99") as client:
+        with pytest.raises(
+            BadArgument, match="number of the database, at the end of the Redis URL"
+        ):
+            client.queues["q"].pop()
+        with pytest.raises(BadArgument, match="number of the database"):
+            client.now()
 
 
 def _speaks_tls(program):

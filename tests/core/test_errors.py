@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import pickle
 import re
+import traceback
 from pathlib import Path
 
 import pytest
+import redis
 
 import qless_core
-from qless_core import errors
+from qless_core import Client, errors
 
+REFERENCE = Path(__file__).parents[2] / "docs/reference/errors.md"
 LUA = Path(qless_core.__file__).parent / "lua"
 
 
@@ -79,3 +82,50 @@ def test_errors_survive_the_way_between_processes():
 
     assert (type(copy), copy.jid, copy.state) == (errors.JobNotRunning, "j", "waiting")
     assert str(copy) == str(error) == "Job j is not currently running: waiting"
+
+
+def test_what_to_do_is_the_same_in_the_reference_and_in_the_class():
+    rows = re.findall(r"^\| `(\w+)`.*\| (.*) \|$", REFERENCE.read_text(), re.MULTILINE)
+    told = {name: re.sub(r"\]\(.*?\)|[`[]", "", cell) for name, cell in rows if cell.strip()}
+    kinds = every(errors.RedisUnavailable)
+
+    assert len(kinds) >= 10
+    for kind in kinds:
+        assert kind.advice
+        assert told[kind.__name__].startswith(kind.advice)
+
+
+def test_all_classes_of_the_reference_are_in_the_package():
+    text = REFERENCE.read_text()
+
+    for name in re.findall(r"^\| `(\w+)`", text, re.MULTILINE):
+        assert issubclass(getattr(qless_core, name), errors.QlessError)
+        assert name in qless_core.__all__
+
+
+def tracebacks(error):
+    return "".join(traceback.format_exception(error)).count("Traceback (most recent")
+
+
+def test_a_refusal_has_one_traceback(client):
+    with pytest.raises(errors.BadArgument) as refusal:
+        client.queues["q"].recur("Job", {}, -5)
+    assert tracebacks(refusal.value) == 1
+
+    with pytest.raises(errors.JobNotFound) as refusal:
+        client.track("nobody")
+    assert tracebacks(refusal.value) == 1
+
+
+@pytest.mark.parametrize("patience", [0, 0.1])
+def test_what_the_connection_said_is_the_one_cause_and_the_message_says_what_to_do(patience):
+    with Client("redis://127.0.0.1:1", patience=patience) as client:
+        with pytest.raises(errors.RedisUnavailable) as trouble:
+            client.queues["q"].pop()
+        with pytest.raises(errors.RedisUnavailable) as no_time:
+            client.now()
+
+    for error in (trouble.value, no_time.value):
+        assert isinstance(error.__cause__, redis.exceptions.ConnectionError)
+        assert tracebacks(error) == 2
+        assert str(error).endswith(f"refused: {errors.RedisUnavailable.advice}")

@@ -118,3 +118,25 @@ def test_all_failures_go_back_to_work_or_those_of_some_groups(client, queue):
     assert len(client.bulk.unfail(queue="other").done) == 4
     assert client.failures.groups == {}
     assert (len(queue), len(client.queues["other"])) == (2, 4)
+
+
+def test_one_text_is_no_list_of_jobs(client, redis):
+    client.queues["q"].put("Job", {}, jid="a")
+
+    for call in (client.bulk_cancel, client.bulk.cancel, client.bulk.move):
+        with pytest.raises(BadArgument, match="list of j.* was expected, got the text 'abc'"):
+            call("abc")
+    with pytest.raises(BadArgument, match="jobs as they were popped, got the text 'a'"):
+        client.bulk.complete(["a"])
+    with pytest.raises(BadArgument, match="'abc'"):
+        client.workers.give_back("w", what="died", started="abc")
+    with pytest.raises(BadArgument, match="job 0: 'ab' is no job to put, but a text"):
+        client.queues["q"].put_many(["ab"])
+    assert redis.exists("ql:j:a")
+
+
+def test_jobs_are_cancelled_as_themselves_too(client):
+    queue = client.queues["q"]
+    queue.put("Job", {}, jid="a")
+
+    assert client.bulk_cancel([queue.peek(), "b"]) == ["a", "b"]

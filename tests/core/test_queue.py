@@ -154,9 +154,8 @@ def test_senseless_options_are_refused_and_nothing_is_written(queue, redis, opti
 @pytest.mark.parametrize("name", AWKWARD)
 def test_names_of_any_kind_work(client, name):
     queue = client.queues[name]
-    klass = "".join(name.split()) or "Job"  # the one that may have no blanks
 
-    jid = queue.put(klass, {name: name}, jid=name, tags=[name])
+    jid = queue.put(name, {name: name}, jid=name, tags=[name])
 
     assert jid == name
     assert queue.peek().jid == name
