@@ -18,7 +18,6 @@ from qless_core.command_line import Parser
 from qless_core.connection import DEFAULT_URL
 from qless_core.errors import BadArgument, JobNotFound, QlessError
 from qless_core.job import Job, new_jid
-from qless_core.job_class import klass_name_of
 from qless_core.masking import hushed
 from qless_core.options import OPTIONS, as_number, option_of, unknown
 from qless_core.script import Script
@@ -84,12 +83,15 @@ def _put(client: Client, arguments: argparse.Namespace) -> None:
     except ValueError as error:
         problem = f"the data is not JSON: {error}"
         raise BadArgument(problem) from error
+    if arguments.klass.split() != [arguments.klass]:
+        problem = f"{arguments.klass!r} is no name of a class, as app.jobs.Mail is: it has blanks"
+        raise BadArgument(problem)
     # The text itself is sent, so that no digit of it is lost.
     jid = client.commands.put(
         client.worker_name,
         arguments.queue,
         arguments.jid or new_jid(),
-        klass_name_of(arguments.klass),
+        arguments.klass,
         arguments.data,
         arguments.delay,
         priority=arguments.priority,

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from qless_core.errors import BadArgument
 from qless_core.job_class import klass_name_of
 from qless_core.main_module import name_elsewhere
 
@@ -86,12 +85,6 @@ def test_a_file_of_the_same_name_elsewhere_is_not_taken_for_it(shop):
 
 def test_other_modules_keep_their_name():
     assert name_elsewhere("shop.jobs") == "shop.jobs"
-
-
-@pytest.mark.parametrize("name", ["no class", " app.Mail", "app.Mail\n", "a\tb", " "])
-def test_a_name_with_blanks_is_no_name_of_a_class(name):
-    with pytest.raises(BadArgument, match="it has blanks"):
-        klass_name_of(name)
 
 
 @pytest.mark.parametrize("name", ["app.jobs.Mail", "App::Mail", "App\\Jobs\\Mail", "mail/send"])

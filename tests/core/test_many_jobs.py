@@ -124,7 +124,7 @@ def test_one_text_is_no_list_of_jobs(client, redis):
     client.queues["q"].put("Job", {}, jid="a")
 
     for call in (client.bulk_cancel, client.bulk.cancel, client.bulk.move):
-        with pytest.raises(BadArgument, match="list of j.* was expected, got the text 'abc'"):
+        with pytest.raises(BadArgument, match=r"list of j.* was expected, got the text 'abc'"):
             call("abc")
     with pytest.raises(BadArgument, match="jobs as they were popped, got the text 'a'"):
         client.bulk.complete(["a"])

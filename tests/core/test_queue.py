@@ -163,7 +163,7 @@ def test_names_of_any_kind_work(client, name):
     job = queue.pop()
     # A blank is no tag.
     assert (job.klass_name, job.data, job.tags) == (
-        klass,
+        name,
         {name: name},
         [name] * bool(name.strip()),
     )
