@@ -36,6 +36,7 @@ from qless_core.job import Job, State
 from qless_core.job_class import CannotPerform
 from qless_core.queue import Queue
 from qless_core.recurring import RecurringJob
+from qless_core.version import __version__
 from qless_core.worker.serial import SerialWorker
 
 __all__ = [  # noqa: RUF022 - grouped by what they are for
@@ -77,4 +78,6 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "WritesRefused",
     "ScriptFault",
     "UnknownCommand",
+    # Which version this is
+    "__version__",
 ]

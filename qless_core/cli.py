@@ -7,6 +7,8 @@ import logging
 import os
 import sys
 from functools import partial
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from qless_core import bulk, wire
@@ -21,6 +23,7 @@ from qless_core.job import Job, new_jid
 from qless_core.masking import hushed
 from qless_core.options import OPTIONS, as_number, option_of, unknown
 from qless_core.script import Script
+from qless_core.version import __version__
 from qless_core.worker.reserving import Ordered, RoundRobin
 from qless_core.worker.serial import SerialWorker
 
@@ -41,8 +44,10 @@ REFUSED: Final = 1
 #: What a shell shows for a program that Ctrl-C ended.
 INTERRUPTED: Final = 130
 
-#: The lists of `qless jobs`, as methods of `queue.jobs`; `waiting` is a peek.
-STATES: Final = ("waiting", "running", "stalled", "scheduled", "depends", "recurring")
+#: The lists of `qless jobs`, as methods of `queue.jobs`; `waiting` is a peek, `failed` a walk.
+STATES: Final = (
+    *("waiting", "running", "stalled", "scheduled", "depends", "throttled", "recurring", "failed"),
+)
 
 #: The states that `qless retry` takes a job from: whoever runs it keeps it.
 RETRIED_FROM: Final = "failed,scheduled"
@@ -106,6 +111,10 @@ def _work(client: Client, arguments: argparse.Namespace) -> None:
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
     )
+    for folder in arguments.path:
+        if not Path(folder).exists():
+            problem = f"--path: there is no {folder!r}"
+            raise BadArgument(problem)
     sys.path[:0] = arguments.path
     worker = SerialWorker(
         client,
@@ -117,7 +126,10 @@ def _work(client: Client, arguments: argparse.Namespace) -> None:
 
 
 def _queues(client: Client, _: argparse.Namespace) -> None:
-    names = ("waiting", "running", "stalled", "scheduled", "depends", "recurring")
+    names = (
+        *("waiting", "running", "stalled", "scheduled", "depends", "throttled"),
+        *("recurring", "cron"),
+    )
     rows = [
         (queue.name, *(str(getattr(queue, name)) for name in names), "paused" * queue.paused)
         for queue in client.queues.counts
@@ -126,11 +138,14 @@ def _queues(client: Client, _: argparse.Namespace) -> None:
 
 
 def _jobs(client: Client, arguments: argparse.Namespace) -> None:
-    queue, count = client.queues[arguments.queue], arguments.count
+    queue, start, count = client.queues[arguments.queue], arguments.offset, arguments.count
+    jids: Iterable[str]
     if arguments.state == "waiting":
-        jids = [job.jid for job in queue.peek(arguments.offset + count)][arguments.offset :]
+        jids = [job.jid for job in queue.peek(start + count)][start:]
+    elif arguments.state == "failed":
+        jids = islice(queue.jobs.all_jids("failed"), start, start + count)
     else:
-        jids = getattr(queue.jobs, arguments.state)(arguments.offset, count)
+        jids = getattr(queue.jobs, arguments.state)(start, count)
     for jid in jids:
         _say(jid)
 
@@ -350,6 +365,7 @@ def _parser() -> argparse.ArgumentParser:
         else "where Redis is: redis://, rediss://, unix://, redis+sentinel:// or redis+cluster:// "
         "(now as REDIS_URL says)",
     )
+    parser.add_argument("--version", action="version", version=f"qless {__version__}")
     parser.add_argument("--namespace", default="ql:", help="what keys begin with (%(default)s)")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (_add_put, _add_work, _add_looks, _add_mends, _add_audit, _add_archive, _add_config):
@@ -419,7 +435,6 @@ def _state(text: str) -> str:
 
 #: Where jobs are found whose state is none of a queue's lists.
 _ELSEWHERE: Final = {
-    "failed": "failed jobs are grouped by what went wrong: `qless failed`, `qless failed GROUP`",
     "complete": "complete jobs are in no queue: `qless job JID`, or the console's page Completed",
 }
 

@@ -6,10 +6,12 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+import qless_core
 from qless_core import cli
 from qless_core.options import OPTIONS
 from qless_core.script import Script
@@ -66,9 +68,50 @@ def test_queues_are_counted(qless, client):
     head, line = qless("queues")
 
     assert head.split() == [
-        *("queue", "waiting", "running", "stalled", "scheduled", "depends", "recurring")
+        *("queue", "waiting", "running", "stalled", "scheduled", "depends", "throttled"),
+        *("recurring", "cron"),
     ]
-    assert line.split() == ["mail", "1", "0", "0", "0", "0", "0", "paused"]
+    assert line.split() == ["mail", "1", "0", "0", "0", "0", "0", "0", "0", "paused"]
+
+
+def test_queues_show_what_is_kept_back_and_what_recurs(qless, client):
+    queue = client.queues["mail"]
+    queue.throttle.maximum = 1
+    for _ in range(3):
+        queue.put("Job", {})
+    queue.pop(2)
+    queue.recur("Job", {}, 60, offset=1e9)
+    queue.cron("Job", {}, "@yearly")
+
+    line = qless("queues")[1].split()
+
+    assert line == ["mail", "1", "0", "1", "0", "0", "1", "2", "1"]
+
+
+def test_jobs_of_every_state_are_listed(qless, client):
+    """But complete ones, which are in no queue."""
+    queue = client.queues["q"]
+    for throttle in ("a", "b"):
+        client.throttles[throttle].maximum = 1
+    far = {"delay": 1e9}
+    queue.put("Job", {}, jid="scheduled", **far)
+    queue.put("Job", {}, jid="depends", depends=["scheduled"])
+    queue.recur("Job", {}, 60, offset=1e9, jid="recurring")
+    queue.put("Job", {}, jid="failed", priority=3)
+    queue.pop().fail("g", "m")
+    queue.put("Job", {}, jid="running", throttles=["a"], priority=2, heartbeat=1e9)
+    queue.pop()
+    queue.put("Job", {}, jid="throttled", throttles=["a"], priority=1)
+    assert queue.pop() is None
+    queue.put("Job", {}, jid="stalled", heartbeat=1)
+    queue.pop()
+    queue.put("Job", {}, jid="waiting")
+
+    # The command goes by the time of the server, and that is later than the frozen one.
+    expected = {state: [state] for state in cli.STATES} | {"waiting": ["stalled", "waiting"]}
+    assert {state: qless("jobs", "q", state) for state in cli.STATES} == expected
+    assert qless("jobs", "q", "failed", "--offset", 1) == []
+    assert "complete" not in cli.STATES
 
 
 def test_jobs_are_listed_by_state(qless, client):
@@ -237,7 +280,7 @@ def test_an_option_that_does_not_exist_is_set_by_force_alone(qless, client, redi
 
 @pytest.mark.parametrize(
     ("state", "hint"),
-    [("failed", "qless failed GROUP"), ("complete", "qless job JID"), ("bad", "waiting, running")],
+    [("complete", "qless job JID"), ("bad", "waiting, running")],
 )
 def test_a_state_that_is_no_list_of_a_queue_says_where_to_look(capsys, state, hint):
     with pytest.raises(SystemExit, match="2"):
@@ -365,3 +408,20 @@ def test_an_archive_that_may_have_missed_jobs_or_cannot_be_written_says_so(qless
         "cannot be written"
         in qless("archive", "--to", str(tmp_path), "--name", "b", "--settle", "-60", code=1)[-1]
     )
+
+
+def test_the_version_is_that_of_the_project(capsys):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    with pytest.raises(SystemExit) as end:
+        cli.main(["--version"])
+
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"qless {project['version']}\n"
+    assert qless_core.__version__ == project["version"]
+
+
+def test_a_path_that_is_not_there_is_refused(qless, tmp_path):
+    said = qless("work", "-q", "mail", "--path", tmp_path / "gone", code=1)
+
+    assert said == [f"qless: --path: there is no '{tmp_path}/gone'"]
