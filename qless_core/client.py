@@ -296,6 +296,16 @@ class Client:
             patience=self._runner.patience,
         )
 
+    def make_room(self, connections: int) -> None:
+        """Let there be so many connections at least, where its address says less.
+
+        Args:
+            connections: how many at once.
+
+        """
+        pool = self.redis.connection_pool
+        pool.max_connections = max(pool.max_connections, connections)
+
     def named(self, worker_name: str) -> Client:
         """Give this client in another name, on the same connections.
 

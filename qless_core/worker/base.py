@@ -170,7 +170,7 @@ class InProcess(Worker):
             self.interrupt("the job was killed")
         elif number == signal.SIGUSR2:
             self.pause()
-            log_stacks()
+            self._log_stacks()
         elif number == signal.SIGCONT:
             self.resume()
 
@@ -190,6 +190,10 @@ class InProcess(Worker):
             for loop in self.loops:
                 loop.source.wake()
         return is_new
+
+    def _log_stacks(self) -> None:
+        """Log what each job is doing."""
+        log_stacks()
 
     def _insist(self) -> None:
         """Interrupt what runs until it has ended, and what begins at this very moment."""

@@ -70,6 +70,8 @@ class ThreadWorker(InProcess):
             NotPermitted: this Redis user may not listen on the workers' channels.
 
         """
+        # One waits for jobs, one keeps locks or tells what was done; and what the jobs use.
+        self.client.make_room(3 * self.concurrency + 16)
         self.loops = [self._loop(slot) for slot in range(self.concurrency)]
         queues = ", ".join(map(repr, self.plan.queues))
         log.info("worker %s works %s in %d threads", self.name, queues, self.concurrency)

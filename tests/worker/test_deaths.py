@@ -139,7 +139,7 @@ def test_a_hung_job_is_killed_when_its_lock_is_lost_and_nothing_false_is_recorde
         assert job.complete() == "complete"
 
 
-@pytest.mark.parametrize("kind", ["serial", "forking", "thread"])
+@pytest.mark.parametrize("kind", ["serial", "forking", "thread", "greenlet"])
 @pytest.mark.parametrize("how", ["timeout", "cancel"])
 def test_a_job_that_is_taken_is_stopped_and_the_worker_goes_on(program, kind, how):
     jid = program.put("cleans_up")
@@ -158,7 +158,7 @@ def test_a_job_that_is_taken_is_stopped_and_the_worker_goes_on(program, kind, ho
     assert program.client.failures.groups == {}
 
 
-@pytest.mark.parametrize("kind", ["serial", "forking", "thread"])
+@pytest.mark.parametrize("kind", ["serial", "forking", "thread", "greenlet"])
 def test_a_job_that_was_taken_ahead_and_is_cancelled_is_not_begun(program, kind):
     program.put("wait", priority=1)
     jid = program.put("quick")

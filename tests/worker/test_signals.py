@@ -17,7 +17,7 @@ from tests.support.polling import eventually
 from tests.support.processes import is_alive
 
 ROOT = Path(__file__).parents[2]
-KINDS = ("serial", "forking", "thread")
+KINDS = ("serial", "forking", "thread", "greenlet")
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import sys
+
+if __name__ == "__main__" and "greenlet" in sys.argv:
+    from gevent import monkey
+
+    monkey.patch_all()
+
 import ctypes
 import faulthandler
 import json
 import logging
 import os
 import signal
-import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
 
 from qless_core import Client
 from qless_core.worker.forking import ForkingWorker
+from qless_core.worker.greenlets import GreenletWorker
 from qless_core.worker.serial import SerialWorker
 from qless_core.worker.threads import ThreadWorker
 
-KINDS = {"serial": SerialWorker, "forking": ForkingWorker, "thread": ThreadWorker}
+KINDS = {
+    "serial": SerialWorker,
+    "forking": ForkingWorker,
+    "thread": ThreadWorker,
+    "greenlet": GreenletWorker,
+}
 
 _PAUSE = threading.Event()
 
