@@ -220,7 +220,7 @@ def tail(commands: Commands, group: str, seen: Seen | None = None) -> Iterator[S
     depth = WINDOW
     met: set[str] = set()
     while left > 0:
-        start = max(0, commands.failed_group(group, 0, 0).total - depth)
+        start = max(0, commands.failed_group(group, 0, 1).total - depth)
         found = commands.failed_group(group, start, depth).jids
         fresh = [jid for jid in reversed(found) if jid not in met]
         if not fresh and start == 0:
@@ -238,7 +238,7 @@ def tail(commands: Commands, group: str, seen: Seen | None = None) -> Iterator[S
 def _bounds(commands: Commands, group: str, seen: Seen | None) -> tuple[int, float | None]:
     """Give how many jobs from the oldest on were seen, and the moment that decides, if one must."""
     if seen is None:
-        return commands.failed_group(group, 0, 0).total, None
+        return commands.failed_group(group, 0, 1).total, None
     head = commands.failed_group(group, 0, WINDOW)
     if seen.newest in head.jids:
         return head.total - head.jids.index(seen.newest), None

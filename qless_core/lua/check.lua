@@ -98,6 +98,21 @@ function Check.finite(value)
   return nil
 end
 
+-- Check.unless_foreign(act, ...) -> whether `act(...)` could be done: not where something of another kind lies
+-- under a key of it. Any other error is raised.
+function Check.unless_foreign(act, ...)
+  local ok, problem = pcall(act, ...)
+  if ok then
+    return true
+  end
+  local text = type(problem) == 'table' and problem.err or problem
+  if type(text) == 'string' and (string.find(text, 'WRONGTYPE', 1, true)
+    or string.find(text, 'hash value is not', 1, true)) then
+    return false
+  end
+  error(problem, 0)
+end
+
 -- Check.text(value, name) -> the value; it may be empty, but must be there.
 function Check.text(value, name)
   if value == nil then
@@ -178,16 +193,25 @@ function Check.number(value, name, default)
   return n
 end
 
--- Check.whole(value, name, default) -> a whole number.
-function Check.whole(value, name, default)
+-- The most retries that a job can have, and the least: more than any will need.
+local MOST_RETRIES = 1e9
+
+-- Check.retries(value, default) -> a whole number that stays one, whatever is counted off.
+function Check.retries(value, default)
   if value == nil and default then
     return default
   end
   local n = Check.finite(value)
-  if not n or n % 1 ~= 0 then
-    must(name, 'a whole number', value)
+  if not n or n % 1 ~= 0 or math.abs(n) > MOST_RETRIES then
+    must('retries', 'a whole number from -1e9 to 1e9', value)
   end
   return n
+end
+
+-- Check.remaining(stored) -> how many retries a job has left, a whole number: others may have put it with any
+-- number of them, and no reply is to hold one that Redis cannot tell.
+function Check.remaining(stored)
+  return math.max(math.min(floor(Check.finite(stored) or 0), MOST_RETRIES), -MOST_RETRIES)
 end
 
 -- Check.count(value, name, default) -> a whole number from 0 up, small enough for Redis to take.
@@ -200,6 +224,12 @@ function Check.count(value, name, default)
     must(name, 'a whole number from 0 up', value)
   end
   return math.min(n, 1e12)
+end
+
+-- Check.stop(offset, count) -> the last rank of a page that Redis takes by rank. As in the original, a page of
+-- 0 from the beginning is all that there is: its last rank is -1. Any other page of 0 has none.
+function Check.stop(offset, count)
+  return offset + count - 1
 end
 
 -- Check.positive(value, name) -> a number greater than 0.
@@ -227,6 +257,22 @@ function Check.strings(value, name)
     must(name, 'a JSON list of strings', value)
   end
   return strings
+end
+
+-- Check.tags(value) -> a Lua list, from text that is a JSON list of strings. Numbers count as their text: so the
+-- field's clients send them.
+function Check.tags(value)
+  local ok, decoded = Json.read(value)
+  if ok and type(decoded) == 'table' then
+    for i, tag in ipairs(decoded) do
+      decoded[i] = type(tag) == 'number' and tag - tag == 0 and tostring(tag) or tag
+    end
+  end
+  local tags = ok and Json.strings(decoded)
+  if not tags then
+    must('tags', 'a JSON list of strings', value)
+  end
+  return tags
 end
 
 -- Check.jids(value, name) -> as Check.strings; none may be the key of a part of another job.

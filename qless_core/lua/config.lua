@@ -66,6 +66,9 @@ function Config.number(name, default)
   return value and Check.finite(value) or default or DEFAULTS[name]
 end
 
+-- The longest that a lock lasts, in seconds: some 3,000 years, which a reply can tell.
+local LONGEST = 1e11
+
 -- Config.lock(now, queue, own) -> when the lock of a job that begins now ends, as Redis writes a number, and
 -- as a number: by the job's own `heartbeat` where it has one, else by its queue's, else by that of all.
 function Config.lock(now, queue, own)
@@ -74,7 +77,7 @@ function Config.lock(now, queue, own)
     local of_queue = stored(queue .. '-heartbeat')
     seconds = of_queue and Check.finite(of_queue) or Config.number('heartbeat')
   end
-  local ends = now + seconds
+  local ends = now + math.min(seconds, LONGEST)
   return string.format('%.17g', ends), ends
 end
 

@@ -222,6 +222,9 @@ local function switch_on(now, jid, jids, strict)
   Dependencies.refuse_ring(jid, jids)
   local waited = Dependencies.effective(jids)
   if #waited == 0 then
+    if state ~= 'depends' then
+      refuse_state(jid, state) -- as in the original: it would not wait for anybody
+    end
     return
   end
   Dependencies.link(jid, waited)
@@ -267,8 +270,8 @@ local function switch_off(now, jid, jids)
 end
 
 -- depends jid on jid... | jid strict jid... | jid off jid... | jid off all -> 1.
--- `on` skips jobs that do not exist or are complete; `strict`, a word of ours, refuses those that do not
--- exist.
+-- `on` skips jobs that do not exist or are complete, and refuses where none is left that a job outside of
+-- `depends` could wait for; `strict`, a word of ours, refuses those that do not exist.
 -- Refuses: NOT_DEPENDS; NO_DEPENDENCY; BAD_ARGUMENT for a ring.
 Commands['depends'] = function(now, arg)
   local jid = Check.name(arg[1], 'jid')

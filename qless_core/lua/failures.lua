@@ -138,7 +138,8 @@ function Failures.forget(jid, failure, queue, listed)
   end
 end
 
--- failed -> JSON {group: count}. failed group start? limit? -> JSON {total, jobs}. Reads only.
+-- failed -> JSON {group: count}. failed group start? limit? -> JSON {total, jobs}; a limit of 0 from the
+-- beginning is all. Reads only.
 Commands['failed'] = function(_, arg)
   local group = arg[1]
   if not group then
@@ -150,10 +151,7 @@ Commands['failed'] = function(_, arg)
   end
   local start = Check.count(arg[2], 'start', 0)
   local limit = Check.count(arg[3], 'limit', 25)
-  local jids = {}
-  if limit > 0 then
-    jids = call('lrange', Key.failed(group), start, start + limit - 1)
-  end
+  local jids = call('lrange', Key.failed(group), start, Check.stop(start, limit))
   return '{"total":' .. call('llen', Key.failed(group)) .. ',"jobs":' .. Json.list(jids) .. '}'
 end
 

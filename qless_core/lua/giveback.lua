@@ -69,7 +69,7 @@ end
 -- instead. `back` is what the arguments say: worker, what, details, group, message.
 local function give_back(now, jid, known, ran, back)
   local queue = known[3]
-  local remaining = floor(Check.finite(known[5]) or 0) - (ran and 1 or 0)
+  local remaining = Check.remaining(known[5]) - (ran and 1 or 0)
   local failed = ran and back.group
   History.push(jid, known[6], History.item(now, encode(back.what), item_of(ran, back.details)))
   call('zrem', Key.locks(queue), jid)

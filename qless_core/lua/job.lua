@@ -198,7 +198,10 @@ Commands['multiget'] = function(now, arg)
   return Json.join(jobs)
 end
 
--- priority jid p -> p as an integer. In any state; the job keeps its place among equals: the time
+-- The largest whole number that a reply tells as it is.
+local LARGEST = 2 ^ 53
+
+-- priority jid p -> p as an integer, at most LARGEST. In any state; the job keeps its place among equals: the time
 -- within its score stays. A job timed out by hand stays ahead of all.
 -- Refuses: JOB_NOT_FOUND.
 Commands['priority'] = function(_, arg)
@@ -218,5 +221,5 @@ Commands['priority'] = function(_, arg)
     local old = Check.finite(known[3]) or 0
     call('zadd', Key.work(queue), Queue.rescored(score, old, priority, Check.finite(known[4])), jid)
   end
-  return priority
+  return math.max(math.min(priority, LARGEST), -LARGEST)
 end

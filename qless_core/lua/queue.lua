@@ -225,11 +225,14 @@ end
 
 function Listings.scheduled(queue, now, offset, count)
   local key = Key.scheduled(queue)
+  if offset == 0 and count == 0 then
+    return call('zrange', key, passed(key, now), -1)
+  end
   return stretch('zrange', key, passed(key, now), math.huge, offset, count)
 end
 
 function Listings.depends(queue, _, offset, count)
-  return stretch('zrange', Key.depends(queue), 0, math.huge, offset, count)
+  return call('zrange', Key.depends(queue), offset, Check.stop(offset, count))
 end
 
 -- Both kinds by next run: of two sets that are in order, no more is needed than their beginnings.
@@ -253,7 +256,7 @@ local function both_kinds(queue, offset, count)
 end
 
 function Listings.throttled(queue, _, offset, count)
-  return stretch('zrange', Key.throttled(queue), 0, math.huge, offset, count)
+  return call('zrange', Key.throttled(queue), offset, Check.stop(offset, count))
 end
 
 function Listings.recurring(queue, _, offset, count)
@@ -265,13 +268,14 @@ end
 
 -- jobs complete offset? count? -> jids, newest first.
 -- jobs state queue offset? count? -> jids; state is running, stalled, scheduled, depends, throttled
--- (the next in line first) or recurring (of either kind, by next run). Reads only.
+-- (the next in line first) or recurring (of either kind, by next run). A count of 0 from the beginning is
+-- all, but for running, stalled and recurring. Reads only.
 Commands['jobs'] = function(now, arg)
   local state = arg[1] or ''
   if state == 'complete' then
     local offset = Check.count(arg[2], 'offset', 0)
     local count = Check.count(arg[3], 'count', 25)
-    return stretch('zrevrange', Key.completed, 0, math.huge, offset, count)
+    return call('zrevrange', Key.completed, offset, Check.stop(offset, count))
   end
   local listing = Listings[state]
   if not listing then

@@ -116,7 +116,7 @@ end
 local UPDATES = {
   priority = function(value) return Check.number(value, 'priority') end,
   interval = function(value) return Check.positive(value, 'interval') end,
-  retries = function(value) return Check.whole(value, 'retries') end,
+  retries = function(value) return Check.retries(value) end,
   backlog = function(value) return Check.count(value, 'backlog') end,
   data = function(value) return Check.json(value, 'data') end,
   klass = function(value) return value end,

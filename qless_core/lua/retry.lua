@@ -20,7 +20,7 @@ Commands['retry'] = function(now, arg)
     Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' running in another queue: ' .. (known[3] or ''))
   end
 
-  local remaining = floor(Check.finite(known[5]) or 0) - 1
+  local remaining = Check.remaining(known[5]) - 1
   call('hset', key, 'remaining', remaining)
   call('zrem', Key.locks(queue), jid)
   call('zrem', Key.worker_jobs(worker), jid)

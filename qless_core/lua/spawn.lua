@@ -19,9 +19,9 @@ function Spawn.options(arg, from)
   local options = Check.options(arg, from)
   return {
     priority = Check.number(options.priority, 'priority', 0),
-    retries = Check.whole(options.retries, 'retries', 0),
+    retries = Check.retries(options.retries, 0),
     backlog = Check.count(options.backlog, 'backlog', 0),
-    tags = options.tags and Tags.distinct(Check.strings(options.tags, 'tags')) or {},
+    tags = options.tags and Tags.distinct(Check.tags(options.tags)) or {},
     throttles = options.throttles and Throttle.given(options.throttles) or {},
     given = options,
   }

@@ -53,11 +53,31 @@ function Tags.distinct(strings)
   return tags
 end
 
--- Tags.index(now, jid, tags): one use more of each.
+-- add(now, jid, tag, uses): the job carries the tag; so many uses more.
+local function add(now, jid, tag, uses)
+  call('zadd', Key.tag(tag), now, jid)
+  if uses > 0 then
+    call('zincrby', Key.tags, uses, tag)
+  end
+end
+
+-- Tags.index(now, jid, tags): one use more of each. Where something else lies under the key of a tag, the job
+-- is not listed there, and no worse for it.
 function Tags.index(now, jid, tags)
   for _, tag in ipairs(tags) do
-    call('zadd', Key.tag(tag), now, jid)
-    call('zincrby', Key.tags, 1, tag)
+    Check.unless_foreign(add, now, jid, tag, 1)
+  end
+end
+
+local function remove(jid, tag)
+  local key = Key.tag(tag)
+  local carriers = call('zcard', key) -- raises, if anything does, before there is a write
+  local uses = tonumber(call('zincrby', Key.tags, -1, tag))
+  carriers = carriers - call('zrem', key, jid)
+  if carriers == 0 then
+    call('zrem', Key.tags, tag)
+  elseif uses < 1 then
+    call('zadd', Key.tags, carriers, tag)
   end
 end
 
@@ -66,14 +86,8 @@ end
 -- it is the number of jobs. A tag that no job carries is forgotten.
 function Tags.unindex(jid, tags)
   for _, tag in ipairs(tags) do
-    local key = Key.tag(tag)
-    local uses = tonumber(call('zincrby', Key.tags, -1, tag))
-    call('zrem', key, jid)
-    local carriers = call('zcard', key)
-    if carriers == 0 then
-      call('zrem', Key.tags, tag)
-    elseif uses < 1 then
-      call('zadd', Key.tags, carriers, tag)
+    if not Check.unless_foreign(remove, jid, tag) then
+      pcall(call, 'zrem', Key.tag(tag), jid)
     end
   end
 end
@@ -97,10 +111,7 @@ function Tags.replace(now, jid, old, new)
   end
   Tags.unindex(jid, gone)
   for _, tag in ipairs(new) do
-    call('zadd', Key.tag(tag), now, jid)
-    if kept[tag] ~= 'known' then
-      call('zincrby', Key.tags, 1, tag)
-    end
+    Check.unless_foreign(add, now, jid, tag, kept[tag] == 'known' and 0 or 1)
   end
 end
 
@@ -203,7 +214,8 @@ local function open_first(key, offset, count)
   return jids
 end
 
--- tag get tag offset? count? order? -> JSON {total, jobs}. Oldest tagged first. With the order
+-- tag get tag offset? count? order? -> JSON {total, jobs}. Oldest tagged first; a count of 0 from the
+-- beginning is all. With the order
 -- `open-first` (an addition of ours) the newest SORTED come first, those that are not complete before
 -- those that are. Reads only.
 function Actions.get(_, arg)
@@ -214,11 +226,11 @@ function Actions.get(_, arg)
   if order ~= 'oldest-first' and order ~= 'open-first' then
     Check.must('order', 'oldest-first or open-first', order)
   end
-  local jids = {}
+  local jids
   if order == 'open-first' then
     jids = open_first(key, offset, count)
-  elseif count > 0 then
-    jids = call('zrange', key, offset, offset + count - 1)
+  else
+    jids = call('zrange', key, offset, Check.stop(offset, count))
   end
   return '{"total":' .. call('zcard', key) .. ',"jobs":' .. Json.list(jids) .. '}'
 end

@@ -60,7 +60,24 @@ def test_b21_tags_are_whole_strings_from_end_to_end(lua, redis):
     assert redis.exists("ql:tags") == 0
 
 
-@pytest.mark.parametrize("tags", ['["x",null]', '[["x"]]', '{"a":1}', "[1,2]", '["x",{}]', "null"])
+def test_b21_tags_that_are_numbers_are_their_text(lua, redis):
+    numbers = '[0, 1, "1", 2.5, -7]'
+    lua.put(1, "j", "tags", numbers)
+    lua("recur", 1, "q", "r", "K", "{}", "interval", 60, 0, "tags", numbers)
+    lua("cron", 1, "q", "c", "K", "{}", "* * * * *", "UTC", "[60]", "tags", numbers)
+
+    texts = ["0", "1", "2.5", "-7"]
+    assert lua.job("j")["tags"] == texts
+    assert lua.json("recur.get", 2, "r")["tags"] == texts
+    assert lua.json("recur.get", 2, "c")["tags"] == texts
+    assert lua.json("tag", 3, "get", "2.5")["jobs"] == ["j"]
+    assert lua.json("tag", 3, "remove", "j", *texts) == []
+    assert redis.exists("ql:tags") == 0
+
+
+@pytest.mark.parametrize(
+    "tags", ['["x",null]', '[["x"]]', '{"a":1}', "[1,true]", "[nan]", '["x",{}]', "null"]
+)
 def test_b21_bad_shapes_of_tags_are_refused_before_anything_is_written(lua, redis, tags):
     for call in (
         ("put", 1, "w", "q", "j", "K", "{}", 0, "tags", tags),

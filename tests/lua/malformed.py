@@ -38,6 +38,10 @@ NOT_STRINGS = (
     '[["x"]]',
 )
 
+#: Numbers are tags, too.
+NOT_TAGS = (*(value for value in NOT_STRINGS if value != "[1,2]"), "[1e400]", "[nan]", "[true]")
+NOT_RETRIES = (*NOT_WHOLE, "1000000001", "-1e10", "1e300")
+
 NOT_CURSORS = ("", "-1", "1.5", "x", " 1", "0x1", "1" * 21)
 NOT_SUBJECTS = (
     *NOT_STRINGS,
@@ -53,8 +57,8 @@ NO_THROTTLES = [(("",), "throttle"), (("t-locks",), "throttle"), (("t-pending",)
 
 PUT_OPTIONS = [
     *[((*PUT, "priority", value), "priority") for value in NOT_NUMBERS],
-    *[((*PUT, "retries", value), "retries") for value in NOT_WHOLE],
-    *[((*PUT, "tags", value), "tags") for value in NOT_STRINGS],
+    *[((*PUT, "retries", value), "retries") for value in NOT_RETRIES],
+    *[((*PUT, "tags", value), "tags") for value in NOT_TAGS],
     *[((*PUT, "depends", value), "depends") for value in NOT_STRINGS],
     *[((*PUT, "at", value), "at") for value in NOT_NUMBERS],
     *[((*PUT, "strict", value), "strict") for value in NOT_COUNTS],
@@ -238,9 +242,9 @@ BAD_CALLS = {
         *[(call, "interval") for call in instead(RECUR, 5, *NOT_NUMBERS, "0", "-1")],
         *[(call, "offset") for call in instead(RECUR, 6, *NOT_NUMBERS)],
         *[((*RECUR, "priority", value), "priority") for value in NOT_NUMBERS],
-        *[((*RECUR, "retries", value), "retries") for value in NOT_WHOLE],
+        *[((*RECUR, "retries", value), "retries") for value in NOT_RETRIES],
         *[((*RECUR, "backlog", value), "backlog") for value in NOT_COUNTS],
-        *[((*RECUR, "tags", value), "tags") for value in NOT_STRINGS],
+        *[((*RECUR, "tags", value), "tags") for value in NOT_TAGS],
         ((*RECUR, "tags"), "tags"),
     ],
     "cron": [
@@ -252,9 +256,9 @@ BAD_CALLS = {
         *[(call, "timezone") for call in instead(CRON, 5, "")],
         *[(call, "runs") for call in instead(CRON, 6, *NOT_RUNS)],
         *[((*CRON, "priority", value), "priority") for value in NOT_NUMBERS],
-        *[((*CRON, "retries", value), "retries") for value in NOT_WHOLE],
+        *[((*CRON, "retries", value), "retries") for value in NOT_RETRIES],
         *[((*CRON, "backlog", value), "backlog") for value in NOT_COUNTS],
-        *[((*CRON, "tags", value), "tags") for value in NOT_STRINGS],
+        *[((*CRON, "tags", value), "tags") for value in NOT_TAGS],
         ((*CRON, "tags"), "tags"),
     ],
     "cron.due": [((value,), "count") for value in NOT_COUNTS],
@@ -271,7 +275,7 @@ BAD_CALLS = {
         (("rec", "colour", "red"), "colour"),
         *[(("rec", "priority", value), "priority") for value in NOT_NUMBERS],
         *[(("rec", "interval", value), "interval") for value in (*NOT_NUMBERS, "0", "-60")],
-        *[(("rec", "retries", value), "retries") for value in NOT_WHOLE],
+        *[(("rec", "retries", value), "retries") for value in NOT_RETRIES],
         *[(("rec", "backlog", value), "backlog") for value in NOT_COUNTS],
         *[(("rec", "data", value), "data") for value in NOT_JSON],
         (("rec", "queue", ""), "queue"),

@@ -46,14 +46,22 @@ def test_on_adds_to_what_a_job_waits_for(two):
     assert sorted(two.job("j")["dependencies"]) == ["a", "b"]
 
 
-def test_on_skips_what_is_gone_or_complete(two):
-    two.put(2, "j")
+@pytest.mark.parametrize("delay", [0, 100])
+def test_on_skips_what_is_gone_or_complete(two, delay):
+    two.put(2, "j", delay=delay)
+    two.put(2, "k", "depends", '["b"]')
     two.pop(3, queue="other", count=2)
     two("complete", 4, "a", "w", "other", "{}")
+    state = "scheduled" if delay else "waiting"
 
-    assert two("depends", 5, "j", "on", "a", "gone") == 1
+    with two.refused("NOT_DEPENDS", f"Job j is not in the depends state: {state}"):
+        two("depends", 5, "j", "on", "a", "gone")
+    assert two("depends", 5, "k", "on", "a", "gone") == 1
+    assert two.job("k")["dependencies"] == ["b"]
+    assert two("depends", 5, "j", "on", "a", "gone", "b") == 1
 
-    assert two.job("j")["state"] == "waiting"
+    assert two.job("j")["state"] == "depends"
+    assert two.job("j")["dependencies"] == ["b"]
 
 
 @pytest.mark.parametrize("switch", ["on", "off"])
@@ -226,7 +234,8 @@ def test_b50_many_ways_into_a_ring_are_walked_once(lua, redis):
     lua.put(1, "j")
     redis.config_resetstat()
 
-    lua("depends", 2, "j", "on", *(f"c-{number}" for number in range(3_000)))
+    with pytest.raises(ResponseError, match="NOT_DEPENDS"):  # none of them is there
+        lua("depends", 2, "j", "on", *(f"c-{number}" for number in range(3_000)))
 
     assert redis.info("commandstats")["cmdstat_smembers"]["calls"] < 4_000
 

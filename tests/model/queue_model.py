@@ -553,13 +553,15 @@ class Model:
         if state not in allowed:
             refuse("NOT_DEPENDS", f"not in the depends state: {state}")
         if switch == "on":
+            self.refuse_ring(jid, jids)
+            if state != "depends" and not self.effective(jids):
+                refuse("NOT_DEPENDS", f"not in the depends state: {state}")
             self.depend(now, job, jids)
         else:
             self.undepend(now, job, list(job.waits_for) if jids == ["all"] else jids)
         return 1
 
     def depend(self, now, job, jids):
-        self.refuse_ring(job.jid, jids)
         self.link(job, self.effective(jids))
         if job.waits_for and job.state != "depends":
             job.due = job.score if job.state == "scheduled" else None
