@@ -5,9 +5,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
+from bisect import bisect_right
 from importlib import resources
-from itertools import accumulate
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from qless_core.excerpt import Excerpts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 #: The files of `lua/` in the order in which to read them, without `.lua`. `base` comes first and
 #: stays open; `api` and `main` run at each call, in a block each, so that their locals end with it;
@@ -59,6 +64,13 @@ PARTS: Final = (
 #: The files that run at each call.
 _RUN_AT_ONCE: Final = frozenset({"api", "main"})
 
+#: The commands that are called most: each has what it needs at the head of the script, so that
+#: EVALSHA builds little else.
+_AT_THE_HEAD: Final = ("turn", "pop", "put", "complete", "heartbeat", "fail", "retry")
+
+#: The files that most calls need nothing of: there, too, they are read when they are asked for.
+_SELDOM: Final = frozenset({"tags", "dependencies", "spawn", "cron", "throttle", "limits"})
+
 #: The line of `keys.lua` that names the namespace.
 _NAMESPACE_LINE: Final = "local NAMESPACE = 'ql:'"
 
@@ -70,8 +82,10 @@ _READING: Final = re.compile(r" ([a-z.]+)=[a-z]+\?")
 
 _PLACE: Final = re.compile(r"@?user_(script|function):(\d+)")
 
-#: What makes a script of the parts: they end with the entry known.
-_CALL: Final = "return Answer(KEYS, ARGV)\n"
+#: What makes a script of the parts: they end with the entry known. All but the first are in a
+#: function of their own: what that has from outside, it hands on to those in it at little cost.
+_INSIDE: Final = "return (function() "
+_CALL: Final = "return Answer(KEYS, ARGV) end)()\n"
 
 #: What makes a library of them. A server has `redis.call` and `cjson` only while a function runs:
 #: so the parts are read by the first call, and live on with what they hold.
@@ -104,21 +118,22 @@ class Script:
 
     def __init__(self, namespace: str = "ql:") -> None:
         self.namespace = namespace
-        parts = [_part(name, namespace) for name in PARTS]
-        text = "".join(parts)
-        self.source = text + _CALL
+        whole = _Lines()
+        for name in PARTS:
+            whole.add(_wrapped(name, _part(name, namespace)), (name, 1))
+        base, rest = _part("base", namespace), whole.text.removeprefix(_part("base", namespace))
+        self._head = _head(namespace)
+        self._whole = whole
+        self.source = f"{self._head.text}{base}{_INSIDE}{rest}{_CALL}"
         self.sha = _sha1(self.source)
-        body = f"{_OPENING}{text}{_CLOSING}"
+        body = f"{_OPENING}{whole.text}{_CLOSING}"
         self.name = f"qless_{_sha1(body)[:16]}"
         self.library = (
-            f"#!lua name={self.name}\n{_OPENING}{text}{_CLOSING.replace('NAME', self.name)}"
+            f"#!lua name={self.name}\n{_OPENING}{whole.text}{_CLOSING.replace('NAME', self.name)}"
         )
         self.reads = frozenset(_READING.findall(_part("api", namespace)))
         tag = _HASH_TAG.search(namespace)
         self.keys: tuple[str, ...] = (tag[0],) if tag else ()
-        ends = accumulate(part.count("\n") for part in parts)
-        #: For each part: the last line of the script that belongs to it.
-        self._ends = tuple(ends)
 
     def locate(self, text: str) -> str:
         """Name file and line where a text of Redis names a line: user_script:24 -> job.lua:16."""
@@ -130,25 +145,81 @@ class Script:
         return self._located(found) if found else ""
 
     def _located(self, found: re.Match[str]) -> str:
-        # The first line of the library is its name.
-        line = int(found[2]) - (1 if found[1] == "function" else 0)
-        return self._place(line)
+        line = int(found[2])
+        if found[1] == "function":
+            place = self._whole.place(line - 1)  # the first line of the library is its name
+        elif line <= self._head.count:
+            place = self._head.place(line)
+        else:
+            place = self._whole.place(line - self._head.count)
+        return place or f"user_script:{line}"
 
-    def _place(self, line: int) -> str:
-        start = 0
-        for name, end in zip(PARTS, self._ends, strict=True):
-            if line <= end:
-                return f"{name}.lua:{line - start}"
-            start = end
-        return f"user_script:{line}"
+
+class _Lines:
+    """Text, of which each line is known to be one of a file."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        #: How many lines there are.
+        self.count = 0
+        self._starts: list[int] = []
+        self._origins: list[tuple[str, int]] = []
+
+    def add(self, text: str, origin: tuple[str, int] = ("", 0)) -> None:
+        """Add whole lines, the first of which is that line of that file; "" for none."""
+        self._starts.append(self.count + 1)
+        self._origins.append(origin)
+        self.text += text
+        self.count += text.count("\n")
+
+    def place(self, line: int) -> str:
+        """Name the file and the line that a line is; "" when it is none."""
+        if not 1 <= line <= self.count:
+            return ""
+        at = bisect_right(self._starts, line) - 1
+        name, first = self._origins[at]
+        return f"{name}.lua:{first + line - self._starts[at]}" if name else ""
+
+
+def _head(namespace: str) -> _Lines:
+    """Assemble the ways of the calls made most, each of what it needs."""
+    excerpts = Excerpts({name: _part(name, namespace) for name in PARTS if name != "api"})
+    at_once = {table for table, file in excerpts.tables.items() if file not in _SELDOM}
+    head = _Lines()
+    for command in _AT_THE_HEAD:
+        needed = excerpts.needed(command)
+        head.add(f"if ARGV[1] == '{command}' then return (function()\n")
+        for name, statements in needed.items():
+            if name == "base":
+                for each in statements:
+                    made = at_once & each.gives
+                    lines = [f"local {table} = {{}}" for table in made] or each.lines
+                    head.add(_joined(lines), ("base", each.line))
+                head.add(f"{_INSIDE}\n")
+                continue
+            head.add(f"Load.{name} = function()\n" if name in _SELDOM else "do\n")
+            for each in statements:
+                head.add(_joined(each.lines), (name, each.line))
+            head.add("end\n")
+        head.add(f"{_CALL.rstrip()} end)() end\n")
+    return head
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
 @functools.cache
 def _part(name: str, namespace: str) -> str:
-    """Read a file of the script, in its block, without a line more than the file has."""
+    """Read a file of the script."""
     text = resources.files("qless_core.lua").joinpath(f"{name}.lua").read_text("utf-8")
     if name == "keys" and namespace != "ql:":
         text = text.replace(_NAMESPACE_LINE, f"local NAMESPACE = {_lua_text(namespace)}")
+    return text
+
+
+def _wrapped(name: str, text: str) -> str:
+    """Give a file in its block, without a line more than it has."""
     if name == "base":
         return text
     opening = "do" if name in _RUN_AT_ONCE else f"Load.{name} = function()"

@@ -274,10 +274,11 @@ def test_a_key_of_another_type_is_named(run, redis):
 
 
 def test_a_fault_names_the_file_and_the_line(run):
-    fault = run.translate(ResponseError("user_script:2: attempt to index nil, on @user_script:2."))
+    text = "user_function:8: attempt to index nil, on @user_function:8."
+    fault = run.translate(ResponseError(text))
     assert isinstance(fault, errors.ScriptFault)
-    assert fault.where == "base.lua:2"
-    assert "attempt to index nil, on base.lua:2" in str(fault)
+    assert fault.where == "base.lua:7"
+    assert "attempt to index nil, on base.lua:7" in str(fault)
 
 
 @pytest.mark.parametrize(
