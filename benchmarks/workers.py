@@ -1,6 +1,6 @@
 """How fast workers run jobs that do nothing, how soon one starts, and what it costs to be idle.
 
-    python -m benchmarks.workers --venv FOLDER [--jobs N] [--samples N] [--rounds N] [--only NAME]
+    python -m benchmarks.workers --venv FOLDER [--jobs N] [--samples N] [--rounds N] [--only PART …]
 
 Ours beside what else there is for Python, each a worker in one process as its own command starts
 it, all on one server, in turns within each round, so that whatever else the machine does falls on
@@ -441,7 +441,9 @@ def compare(contest: Contest) -> None:
 
 def contenders(told: argparse.Namespace) -> tuple[list[Contender], dict[Contender, str]]:
     """List who takes part, with those that cannot be installed and why."""
-    wanted = [each for each in (PLAIN, *RIVALS, *OURS) if told.only in each.name]
+    wanted = [
+        each for each in (PLAIN, *RIVALS, *OURS) if any(part in each.name for part in told.only)
+    ]
     homes = environments(Path(told.venv).absolute())
     problems = {name: homes[name].make() for name in sorted({e.home for e in wanted if e.home})}
     left_out = {each: problems[each.home] for each in wanted if problems.get(each.home)}
@@ -463,7 +465,9 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=200, help="of put to start, each round")
     parser.add_argument("--idle", type=float, default=5, help="seconds to watch idle workers")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", default="", help="part of the names of those to measure")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], help="parts of the names of those to measure"
+    )
     parser.add_argument("--server", help="the server program to run")
     told = parser.parse_args()
     # So that it takes its workers with it.
