@@ -703,9 +703,9 @@ class Commands:
         timing = (expression, timezone, _moments(runs))
         return text(self._call("cron", queue, jid, klass, data, *timing, *options))
 
-    def cron_due(self, count: int | None = None) -> CronDue:
-        """Read which cron jobs need more runs planned."""
-        return CronDue.from_reply(wire.reply_record(self._call("cron.due", *_given(count))))
+    def cron_due(self, count: int = 100, offset: int = 0) -> CronDue:
+        """Read which cron jobs need more runs planned: a page of them, from an offset on."""
+        return CronDue.from_reply(wire.reply_record(self._call("cron.due", count, offset)))
 
     def cron_refill(
         self, jid: str, expression: str, timezone: str, planned: float, runs: Sequence[int]

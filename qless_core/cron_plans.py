@@ -11,9 +11,13 @@ from qless_core.errors import BadArgument
 if TYPE_CHECKING:
     from qless_core.clock import Clock
     from qless_core.commands import Commands
+    from qless_core.records import CronJob
 
 #: Seconds between two looks of one client.
 EVERY_S: Final = 60
+
+#: How many cron jobs are looked at in one call.
+PAGE: Final = 100
 
 _log = logging.getLogger("qless.cron")
 
@@ -55,17 +59,28 @@ class CronPlans:
             RedisUnavailable: the server cannot be reached.
 
         """
-        due = self._commands.cron_due()
-        extended = 0
-        for job in due.jobs:
-            try:
-                cron = Cron(job.cron, job.timezone)
-            except BadArgument as problem:
-                _log.warning("The cron job %s is planned no further: %s", job.jid, problem)
-                continue
-            runs = cron.plan(job.planned, due.now, job.backlog)
-            if runs:
-                extended += self._commands.cron_refill(
-                    job.jid, job.cron, job.timezone, job.planned, runs
-                )
-        return extended
+        extended = passed = 0
+        met: set[str] = set()
+        while True:
+            due = self._commands.cron_due(PAGE, passed)
+            for job in due.jobs:
+                if job.jid not in met and self._extend(job, due.now):
+                    extended += 1
+                else:
+                    passed += 1  # it stays there, before those that are not on this page
+                met.add(job.jid)
+            passed += due.seen - len(due.jobs)
+            if due.seen < PAGE:
+                return extended
+
+    def _extend(self, job: CronJob, now: float) -> bool:
+        """Extend the plan of one cron job; answers whether that could be done, here and now."""
+        try:
+            runs = Cron(job.cron, job.timezone).plan(job.planned, now, job.backlog)
+            return bool(runs) and bool(
+                self._commands.cron_refill(job.jid, job.cron, job.timezone, job.planned, runs)
+            )
+        except (BadArgument, ValueError, OverflowError) as problem:
+            # Whatever is stored of it, the others are to go on.
+            _log.warning("The cron job %s is planned no further: %s", job.jid, problem)
+            return False

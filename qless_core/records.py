@@ -248,10 +248,14 @@ class CronJob:
 
 @dataclass(frozen=True, slots=True)
 class CronDue:
-    """The cron jobs that need more runs planned, and the time of the queue, epoch seconds."""
+    """The cron jobs that need more runs planned, and the time of the queue, epoch seconds.
+
+    `seen` is how many the page has, those among them of which nothing can be read.
+    """
 
     now: float
     jobs: tuple[CronJob, ...]
+    seen: int
 
     @classmethod
     def from_reply(cls, reply: Mapping[str, Any]) -> Self:
@@ -266,7 +270,7 @@ class CronDue:
             )
             for job in wire.as_list(reply.get("jobs"))
         )
-        return cls(number_or_0(reply.get("now")), jobs)
+        return cls(number_or_0(reply.get("now")), jobs, whole_or_0(reply.get("seen")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,15 +167,19 @@ local function due(jid)
     .. ',"backlog":' .. Json.number(Check.finite(known[4]) or 0) .. '}'
 end
 
--- cron.due count? (100) -> JSON {"now": seconds, "jobs": [{jid, cron, timezone, planned, backlog}]}: the
--- cron jobs whose plan is to be extended, from `planned` on, the last run that it has. Reads only.
+-- cron.due count? (100) offset? (0) -> JSON {"now": seconds, "jobs": [{jid, cron, timezone, planned,
+-- backlog}], "seen": n}: the cron jobs whose plan is to be extended, from `planned` on, the last run that it
+-- has; and how many were looked at. Those that nobody extends stay where they are: whoever cannot goes on
+-- behind them. Reads only.
 Commands['cron.due'] = function(now, arg)
   local count = Check.count(arg[1], 'count', 100)
+  local offset = Check.count(arg[2], 'offset', 0)
   local jobs = {}
-  for _, jid in ipairs(call('zrangebyscore', Key.crons, '-inf', now, 'limit', 0, count)) do
+  local jids = call('zrangebyscore', Key.crons, '-inf', now, 'limit', offset, count)
+  for _, jid in ipairs(jids) do
     jobs[#jobs + 1] = due(jid)
   end
-  return '{"now":' .. Json.number(now) .. ',"jobs":' .. Json.join(jobs) .. '}'
+  return '{"now":' .. Json.number(now) .. ',"jobs":' .. Json.join(jobs) .. ',"seen":' .. #jids .. '}'
 end
 
 -- cron.refill jid expression timezone planned runs -> 1, or 0 when the cron job is not as `cron.due`

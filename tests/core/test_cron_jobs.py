@@ -260,6 +260,22 @@ def test_b23_an_expression_that_nobody_can_read_is_told_and_stops_no_other(
     assert made["good"] > AHEAD
 
 
+def test_however_many_cannot_be_planned_here_the_others_are(client, queue, clock, redis):
+    for number in range(250):
+        queue.cron("Job", {}, "* * * * *", jid=f"a-{number}")
+    queue.cron("Job", {}, "* * * * *", jid="good")
+    for number in range(0, 250, 4):
+        redis.hset(f"ql:cron:a-{number}", "timezone", "Mars/Olympus")
+        redis.hset(f"ql:cron:a-{number + 1}", "planned", "1e300")
+        redis.delete(f"ql:cron:a-{number + 2}")
+    clock.advance(86_400)
+
+    assert client.cron_plans.extend() == 62 + 1
+
+    assert planned(redis, "good")[-1] > clock.now()
+    assert client.cron_plans.extend() == 0
+
+
 def test_without_a_server_it_says_so():
     with Client("redis://127.0.0.1:1") as nowhere, pytest.raises(RedisUnavailable):
         nowhere.cron_plans.extend()

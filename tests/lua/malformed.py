@@ -261,7 +261,10 @@ BAD_CALLS = {
         *[((*CRON, "tags", value), "tags") for value in NOT_TAGS],
         ((*CRON, "tags"), "tags"),
     ],
-    "cron.due": [((value,), "count") for value in NOT_COUNTS],
+    "cron.due": [
+        *[((value,), "count") for value in NOT_COUNTS],
+        *[((5, value), "offset") for value in NOT_COUNTS],
+    ],
     "cron.refill": [
         *without(REFILL, "jid", "expression", "timezone", "planned", "runs"),
         *[(call, "planned") for call in instead(REFILL, 3, *NOT_NUMBERS)],

@@ -128,7 +128,7 @@ SHAPES = {
     "recur.next": (JID,),
     "unrecur": (JID,),
     "cron": (QUEUE, JID, TEXT, DATA, TEXT, TEXT, RUNS),
-    "cron.due": (NUMBER,),
+    "cron.due": (NUMBER, NUMBER),
     "cron.refill": (JID, TEXT, TEXT, ("300", "6000", *NUMBER), RUNS),
     "bulk.move": (GROUP, QUEUE, JID, STATES, JID, STATES),
     "bulk.cancel": (GROUP, JID, STATES, JID, STATES),

@@ -222,7 +222,9 @@ def test_plans_are_due_when_half_of_them_is_over(lua):
         "jobs": [
             {"jid": "c", "cron": "* * * * *", "timezone": "UTC", "planned": 140, "backlog": 0}
         ],
+        "seen": 1,
     }
+    assert lua.json("cron.due", 120, 1, 1) == {"now": 120, "jobs": [], "seen": 0}
 
 
 def test_a_plan_whose_runs_are_all_past_is_due_at_once(lua):
