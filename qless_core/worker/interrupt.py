@@ -1,8 +1,9 @@
 """Stopping a job that runs, by an exception that is raised in it from outside.
 
-Where the main thread runs the job, a signal to the thread itself (`SIGURG`, which nobody uses and
-which does nothing by default) ends whatever it waits for. Python has nothing of the kind for other
-threads: there the exception waits until a call into C, a read of a socket say, has returned.
+The exception arrives as soon as the thread of the job runs Python again. Where that is the main
+thread, a signal (`SIGURG`, which nobody uses and which does nothing by default) ends whatever it
+waits for. There is nothing of the kind for other threads: a call into C, a read of a socket say,
+must return first.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ class Interruption(BaseException):
     """
 
     def __init__(self, why: str = "") -> None:
+        # Python makes another one of its own, without arguments, in the thread of the job.
+        why = why or _said_here(type(self))
         super().__init__(*([why] if why else []))
         #: What was said about it.
         self.why = why
@@ -74,13 +77,11 @@ class Grip:
         #: What the job was told last; None as long as nobody did.
         self.told: Interruption | None = None
         self._throw = throw
-        self._pending = False
         self._thread = threading.get_ident()
         self._by_signal = throw is None and _is_heard()
-        self._outer: Grip | None = None
         self._is_open = False
         self._is_closed = False
-        self._cleaner: threading.Thread | None = None
+        self._helper: threading.Thread | None = None
         #: Taken for good by the thread of the job when it is done, and for a moment to tell it.
         self._door = threading.RLock()
         _grips[id(self)] = self
@@ -105,30 +106,18 @@ class Grip:
         try:
             if self._is_closed:
                 return False
-            self.told, is_under_way = error, self._pending
-            self._pending = True
-            if not self._is_open:
-                return True
-            if not self._by_signal:
+            self.told = error
+            if self._is_open:
                 self._raise(error)
-            if not self.is_here:
-                # It may be this that ends what the job waits for, and it may take its time.
-                cleaner = threading.Thread(target=run_cleanups, args=(self.job,), daemon=True)
-                cleaner.start()
-                self._cleaner = cleaner
         finally:
             self._door.release()
-        if self._by_signal and self.is_here:
-            signal.raise_signal(_SIGNAL)
-        elif self._by_signal and not is_under_way:
-            threading.Thread(target=self._signal, name="qless-interrupt", daemon=True).start()
         return True
 
     def clean(self) -> None:
         """Have what the job left for when it is stopped done, before the thread goes on."""
         run_cleanups(self.job)
-        if self._cleaner is not None:
-            self._cleaner.join()
+        if self._helper is not None:
+            self._helper.join()
 
     def open(self) -> None:
         """Begin: from now on the thread may be interrupted.
@@ -137,27 +126,21 @@ class Grip:
             Interruption: the job was told to stop before it began.
 
         """
-        global _on_main
-        if self._by_signal:
-            self._outer, _on_main = _on_main, self
         self._is_open = True
         if self.told is not None:
             self.told.has_begun = False
-            self.deliver()
+            raise self.told
 
     def close(self) -> None:
         """End: from now on nothing is raised. What was on its way is dropped, the job is done.
 
         It is to be called once more where it was itself interrupted.
         """
-        global _on_main  # noqa: PLW0603 - as above
         while not self._is_closed:
             try:
                 # For good. Once more does no harm: who is interrupted does not know if it has it.
                 self._door.acquire()
-                if self._by_signal:
-                    _on_main = self._outer
-                elif self._throw is None:
+                if self._throw is None:
                     _raise_in(self._thread, None)
                 _grips.pop(id(self), None)
                 self._is_closed = True
@@ -165,40 +148,48 @@ class Grip:
                 log.debug("%r came when job %r was done", error, self.job.jid)
 
     def in_full(self, error: BaseException) -> BaseException:
-        """Give what the job was told for what arrived of it: a bare class, in other threads."""
+        """Give what the job was told for what arrived of it: Python raises a bare class."""
         if self.told is None or error is self.told or type(error) is not type(self.told):
             return error
         return self.told.with_traceback(error.__traceback__)
-
-    def deliver(self) -> None:
-        """Raise what the job was told, in its own thread, unless that was done.
-
-        Raises:
-            Interruption: what it was told.
-
-        """
-        if self._pending and self.told is not None and not self._is_closed:
-            self._pending = False
-            raise self.told
-
-    def _signal(self) -> None:
-        """Tell the main thread until it has heard: a signal just before it waits is not noticed."""
-        pause = threading.Event()
-        while self._pending and not self._is_closed:
-            signal.pthread_kill(self._thread, _SIGNAL)
-            pause.wait(_AGAIN_S)
 
     def _raise(self, error: Interruption) -> None:
         if self._throw is not None:
             self._throw(error, lambda: not self._is_closed)
         else:
             _raise_in(self._thread, type(error))
+        if not self.is_here:
+            # After that, as what the job waits for may end now, and it must not go on then.
+            self._helper = threading.Thread(
+                target=self._end_waiting, name="qless-interrupt", daemon=True
+            )
+            self._helper.start()
+
+    def _end_waiting(self) -> None:
+        """End what the job waits for, by a signal where it heeds one, and by what it left."""
+        if self._by_signal:
+            # Of its own, as a cleanup may take its time.
+            threading.Thread(target=self._signal, name="qless-signal", daemon=True).start()
+        run_cleanups(self.job)
+
+    def _signal(self) -> None:
+        """Tell the main thread until it has heard: a signal just before it waits is not noticed."""
+        pause, before = threading.Event(), _heard
+        while _heard == before and not self._is_closed:
+            signal.pthread_kill(self._thread, _SIGNAL)
+            pause.wait(_AGAIN_S)
 
 
 #: Jobs that run in this process, by the identity of the grip.
 _grips: dict[int, Grip] = {}
-#: The innermost grip of the main thread.
-_on_main: Grip | None = None
+#: How often the main thread has heard the signal.
+_heard = 0
+
+
+def _said_here(kind: type[Interruption]) -> str:
+    """Say what the job of this thread was told with an interruption of this kind."""
+    told = [grip.told for grip in running() if grip.is_here]
+    return next((each.why for each in reversed(told) if type(each) is kind), "")
 
 
 def running() -> list[Grip]:
@@ -254,8 +245,9 @@ def _is_heard() -> bool:
 
 
 def _hear(_: int, __: FrameType | None) -> None:
-    if _on_main is not None:
-        _on_main.deliver()
+    """Run some Python, in which what was raised arrives."""
+    global _heard  # noqa: PLW0603 - there is one main thread
+    _heard += 1
 
 
 def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
@@ -266,9 +258,7 @@ def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
 
 def _forget() -> None:
     """Hold nothing in a forked child: the threads that ran the jobs are not there."""
-    global _on_main  # noqa: PLW0603 - as above
     _grips.clear()
-    _on_main = None
 
 
 if hasattr(os, "register_at_fork"):

@@ -95,12 +95,9 @@ class Loop:
         self.taken: set[str] = set()
         self._jobs_left: float = plan.jobs_per_child or math.inf
         self._ends_at = _REAL.monotonic() + (plan.child_age_s or math.inf)
+        #: Whether a burst is over, so that no other need go on in its place.
+        self.is_exhausted = False
         self._is_over = False
-
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether a burst is over, so that no other need go on in its place."""
-        return self._plan.burst and self._is_over and self._jobs_left > 0 and not self._is_worn
 
     def __repr__(self) -> str:
         return f"<Loop {self.name!r} of {self.source!r}>"
@@ -172,7 +169,7 @@ class Loop:
         if jobs:
             return jobs
         if self._plan.burst:
-            self._is_over = self._is_all_done(reserver.queues)
+            self.is_exhausted = self._is_over = self._is_all_done(reserver.queues)
             if self._is_over:
                 return []
         return self._wait(reserver, int(count))
@@ -239,7 +236,7 @@ class Loop:
         """Wait for a queue that fits the patterns."""
         self._telling.tell()
         if self._plan.burst:
-            self._is_over = True
+            self.is_exhausted = self._is_over = True
         else:
             self._switch.wait(min(self._plan.interval, PATTERNS_S))
         return []

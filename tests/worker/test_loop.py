@@ -1,0 +1,334 @@
+"""What a worker makes good: answers that are lost, locks that are over, jobs done and not told."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from qless_core.client import Client
+from qless_core.embedded import EmbeddedServer
+from qless_core.errors import BadArgument
+from qless_core.worker import loop as loop_module
+from qless_core.worker.loop import Loop
+from qless_core.worker.plan import Plan
+from qless_core.worker.serial import SerialWorker
+from qless_core.worker.switch import Mode, Switch
+from tests.support.cutting import cut_off
+from tests.support.polling import eventually
+from tests.worker import sample_jobs
+from tests.worker.sample_jobs import Mail, Raises
+
+HERE = "tests.worker.test_loop"
+
+
+@pytest.fixture(autouse=True)
+def done():
+    sample_jobs.DONE.clear()
+    return sample_jobs.DONE
+
+
+@pytest.fixture
+def real(server, redis):  # noqa: ARG001 - it empties the server
+    """Make a client that goes by the server's clock."""
+    with Client(server.url, worker_name="w") as client:
+        yield client
+
+
+class Gate:
+    """A job that waits until it is let go."""
+
+    began = threading.Event()
+    opened = threading.Event()
+
+    @classmethod
+    def process(cls, _):
+        cls.began.set()
+        assert cls.opened.wait(20)
+
+
+@pytest.fixture
+def gate():
+    Gate.began.clear()
+    Gate.opened.clear()
+    yield Gate
+    Gate.opened.set()
+
+
+def moves(job):
+    job.client.queues["q"].put(Mail, {}, jid="new")
+
+
+@contextmanager
+def running(client, **options):
+    worker = SerialWorker(client, "q", **options)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    yield worker
+    worker.stop()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+def calls(redis):
+    """Count the calls of the script so far."""
+    found = redis.info("commandstats")
+    return sum(found.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("fcall", "evalsha"))
+
+
+def test_a_job_costs_one_round_trip(real, redis):
+    real.queues["q"].put_many([(Mail, {}) for _ in range(20)])
+    before = calls(redis)
+
+    SerialWorker(real, "q", burst=True).run()
+
+    # Besides, it looks whether a burst is over, and leaves.
+    assert 21 <= calls(redis) - before <= 26
+
+
+def test_jobs_that_are_taken_ahead_share_one(real, redis):
+    real.queues["q"].put_many([(Mail, {}) for _ in range(200)])
+    before = calls(redis)
+
+    SerialWorker(real, "q", burst=True, prefetch=50).run()
+
+    assert calls(redis) - before <= 12
+    assert len(real.jobs.complete(0, 500)) == 200
+
+
+def test_what_is_done_is_told_while_the_next_one_takes_long(real, gate):
+    real.queues["q"].put(Mail, {}, jid="a", priority=2)
+    real.queues["q"].put(Gate, {}, jid="b", priority=1)
+    with running(real, prefetch=2):
+        assert gate.began.wait(20)
+
+        eventually(lambda: real.jobs["a"].state == "complete")
+
+        assert real.jobs["b"].state == "running"
+        gate.opened.set()
+        eventually(lambda: real.jobs["b"].state == "complete")
+
+
+def test_what_fails_among_jobs_taken_ahead_fails_alone(real):
+    for number in range(6):
+        klass = Raises if number % 2 else Mail
+        real.queues["q"].put(klass, {"message": "m"}, jid=str(number), priority=-number)
+
+    SerialWorker(real, "q", burst=True, prefetch=6).run()
+
+    states = [real.jobs[str(number)].state for number in range(6)]
+    assert states == ["complete", "failed"] * 3
+
+
+def test_a_job_that_was_taken_ahead_and_whose_lock_may_be_over_is_not_begun(real, gate, done):
+    real.config["heartbeat"] = 1
+    real.config["grace-period"] = 600
+    real.queues["q"].put(Gate, {}, jid="a", priority=1)
+    real.queues["q"].put(Mail, {}, jid="b")
+    with running(real, prefetch=2):
+        assert gate.began.wait(20)
+        lock_over = real.jobs["b"].expires_at
+        eventually(lambda: real.now() > lock_over)
+        real.config["heartbeat"] = 60
+        gate.opened.set()
+
+        eventually(lambda: real.jobs["b"].state == "complete")
+
+    assert [jid for _, jid in done] == ["b"]
+    assert [item.what for item in real.jobs["b"].history].count("popped") == 2
+    assert real.jobs["b"].original_retries == 5
+    assert "not-begun" in [item.what for item in real.jobs["b"].history]
+
+
+def test_jobs_taken_ahead_go_back_without_a_retry_lost_when_one_is_to_end(real, gate):
+    real.queues["q"].put(Gate, {}, jid="a", priority=1)
+    real.queues["q"].put(Mail, {}, jid="b")
+    with running(real, prefetch=2) as worker:
+        assert gate.began.wait(20)
+        worker.stop()
+        gate.opened.set()
+
+    assert real.jobs["a"].state == "complete"
+    assert (real.jobs["b"].state, real.jobs["b"].retries_left) == ("waiting", 5)
+
+
+@pytest.mark.parametrize("cuts", [1, 2, 3])
+@pytest.mark.parametrize("prefetch", [1, 3])
+def test_what_an_answer_that_was_lost_told_of_is_found_and_worked(
+    redis, server, clock, done, cuts, prefetch
+):
+    with (
+        Client(server.url, clock=clock) as direct,
+        cut_off(redis, cuts) as cut,
+        Client(redis=cut, worker_name="w") as client,
+    ):
+        for number in range(5):
+            direct.queues["q"].put(Mail, {}, jid=f"j{number}", retries=0)
+        worker = Loop(client, Plan(queues=("q",), prefetch=prefetch, burst=True), Switch(), "w")
+
+        worker.run()
+
+        assert sorted(jid for _, jid in done) == [f"j{number}" for number in range(5)]
+        assert {direct.jobs[f"j{number}"].state for number in range(5)} == {"complete"}
+
+
+def test_an_outcome_is_kept_while_redis_is_away(tmp_path, done):
+    place = tmp_path / "data"
+    server = EmbeddedServer(place).start()
+    with Client(server.url, worker_name="w") as client:
+        client.queues["q"].put(sample_jobs.Interrupts, {}, jid="a")
+        client.queues["q"].put(Mail, {}, jid="b", priority=-1)
+        sample_jobs.Interrupts.server = server
+        with running(client, interval=0.1):
+            eventually(lambda: len(done) == 2)
+            eventually(lambda: client.jobs["b"].state == "complete")
+
+        assert client.jobs["a"].state == "complete"
+        assert client.jobs["a"].original_retries == client.jobs["a"].retries_left
+        sample_jobs.Interrupts.again.stop()
+
+
+@pytest.mark.parametrize("prefetch", [1, 3])
+def test_a_worker_goes_on_when_the_script_is_flushed(real, redis, done, prefetch):
+    with running(real, prefetch=prefetch):
+        real.queues["q"].put(Mail, {})
+        eventually(lambda: len(done) == 1)
+        redis.script_flush()
+        redis.execute_command("FUNCTION", "FLUSH")
+
+        real.queues["q"].put(Mail, {})
+
+        eventually(lambda: len(done) == 2)
+
+
+def test_a_worker_waits_while_redis_is_full_and_goes_on(real, redis, done, caplog):
+    caplog.set_level(logging.INFO)
+    with running(real, interval=0.1):
+        real.queues["q"].put(Mail, {}, jid="a")
+        eventually(lambda: len(done) == 1)
+        redis.config_set("maxmemory", 1)
+        try:
+            eventually(lambda: "maxmemory" in caplog.text or "memory" in caplog.text)
+        finally:
+            redis.config_set("maxmemory", 0)
+
+        real.queues["q"].put(Mail, {}, jid="b")
+
+        eventually(lambda: real.jobs["b"].state == "complete")
+    assert "Traceback" not in caplog.text
+
+
+def test_a_worker_waits_while_the_server_is_a_replica_and_goes_on(real, redis, done):
+    with running(real, interval=0.1):
+        real.queues["q"].put(Mail, {}, jid="a")
+        eventually(lambda: len(done) == 1)
+        redis.replicaof("127.0.0.1", 1)
+        redis.replicaof("NO", "ONE")
+
+        real.queues["q"].put(Mail, {}, jid="b")
+
+        eventually(lambda: real.jobs["b"].state == "complete")
+
+
+def test_a_burst_ends_when_nothing_is_left_and_what_is_not_due_stays(real, done):
+    real.queues["q"].put(f"{HERE}.moves", {})
+    real.queues["q"].put(Mail, {}, jid="later", delay=600)
+    real.queues["q"].put(Mail, {}, jid="dependent", depends=["later"])
+
+    SerialWorker(real, "q", burst=True).run()
+
+    assert [jid for _, jid in done] == ["new"]
+    assert real.jobs["later"].state == "scheduled"
+
+
+def test_a_burst_waits_for_what_others_run(real, server, done):
+    real.queues["q"].put(Mail, {}, jid="a")
+    real.queues["q"].put(Mail, {}, jid="b", depends=["a"])
+    with Client(server.url, worker_name="other") as other:
+        job = other.queues["q"].pop()
+        worker = SerialWorker(real, "q", burst=True)
+        thread = threading.Thread(target=worker.run)
+        thread.start()
+        eventually(lambda: real.workers.counts[0].name == "w")
+        assert thread.is_alive()
+
+        job.complete()
+        thread.join(20)
+
+    assert not thread.is_alive()
+    assert [jid for _, jid in done] == ["b"]
+
+
+def test_a_burst_ends_though_a_queue_is_paused(real, done):
+    real.queues["q"].put(Mail, {})
+    real.queues["q"].pause()
+
+    SerialWorker(real, "q", burst=True).run()
+
+    assert done == []
+
+
+def test_a_job_that_is_refused_when_it_is_told_does_not_stop_the_others(real, redis, done):
+    deep = "[" * 2000 + "]" * 2000
+    redis.config_set("maxmemory", 0)
+    for jid in ("a", "b"):
+        real.queues["q"].put(Mail, {}, jid=jid)
+    redis.hset("ql:j:a", "data", deep)
+
+    SerialWorker(real, "q", burst=True).run()
+
+    assert len(done) == 2
+    assert real.jobs["b"].state == "complete"
+    assert json.loads(redis.hget("ql:j:b", "data")) == {}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"prefetch": 0},
+        {"prefetch": 1001},
+        {"interval": 0},
+        {"grace": -1},
+        {"jobs_per_child": 0},
+        {"child_age_s": 0},
+        {"child_memory": -1},
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options):
+    (name,) = options
+
+    with pytest.raises(BadArgument, match=name):
+        Plan(queues=("q",), **options)
+
+
+def test_who_is_to_end_is_not_told_to_go_on():
+    switch = Switch()
+
+    assert switch.tell(Mode.FINISH)
+    assert not switch.tell(Mode.RUN)
+    assert not switch.tell(Mode.FINISH)
+    assert switch.tell(Mode.STOP)
+    assert not switch.tell(Mode.FINISH)
+    assert switch.is_ending
+    assert switch.stopped.is_set()
+
+
+def test_a_lock_is_measured_from_when_the_call_was_sent(real, monkeypatch):
+    """However long an answer was on its way, the lock is not taken for longer than it is."""
+    real.config["heartbeat"] = 30
+    real.queues["q"].put(Mail, {}, jid="a")
+    worker = Loop(real, Plan(queues=("q",)), Switch(), "w")
+    (job,) = worker._take(worker.source.reserver(), 1)  # noqa: SLF001 - what is looked at
+
+    class Later(loop_module.Clock):
+        def monotonic(self):
+            return super().monotonic() + 29.9
+
+    assert worker._may_begin(job)  # noqa: SLF001 - as above
+    monkeypatch.setattr(loop_module, "_REAL", Later())
+    assert worker._may_begin(job)  # noqa: SLF001 - as above
+    worker._anchor = (worker._anchor[0] - 0.2, worker._anchor[1])  # noqa: SLF001 - as above
+    assert not worker._may_begin(job)  # noqa: SLF001 - as above
