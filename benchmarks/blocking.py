@@ -1,6 +1,6 @@
 """How soon a job starts for which an idle worker waits, and what idle workers cost the server.
 
-    python benchmarks/blocking.py [--samples N] [--waiters N] [--seconds N] [--server PROGRAM]
+    .venv/bin/python -m benchmarks.blocking [--samples N] [--waiters N] [--seconds N] …
 
 First, put to start over 20 queues, beside a loop of BRPOP over as many lists in the same run: the
 one that waits is in a process of its own, they take turns sample by sample, so that whatever else

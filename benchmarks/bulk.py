@@ -1,13 +1,13 @@
 """How many jobs a second are put one by one, pipelined and in bulk, and how long one call takes.
 
-    python -m benchmarks.bulk [JOBS]
+    .venv/bin/python -m benchmarks.bulk [--jobs 20000]
 
 Runs on an embedded server of its own. The longest call is what everybody else waits for.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,9 @@ SIZES = (1, 10, 50, 100, 250, 500, 1000)
 
 def main() -> None:
     """Measure, and print a table."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=20_000, help="how many (%(default)s)")
+    count = parser.parse_args().jobs
     with EmbeddedServer() as server, Client(server.url, worker_name="bench") as client:
         print(f"{'how':28}{'jobs/s':>10}{'longest call, ms':>20}")
         for options in ({}, {"tags": ["a", "b"], "priority": 5}):

@@ -1,6 +1,6 @@
 """What becomes of jobs while their workers and their server are killed all the time.
 
-    python -m benchmarks.chaos [--seed N] [--seconds N] [--jobs N] [--workers N] [--every N]
+    .venv/bin/python -m benchmarks.chaos [--seed N] [--seconds N] [--jobs N] …
 
 Jobs are put at an even pace: ordinary ones and ones that may run at most once, short and long,
 some that fail, give themselves back, go on in another queue, wait for others, are scheduled or

@@ -2,7 +2,7 @@
 
     pip download --no-deps qless-with-throttles
     python -m zipfile -e qless_with_throttles-*.whl original
-    python benchmarks/core.py original/qless/lua/qless.lua
+    .venv/bin/python -m benchmarks.core original/qless/lua/qless.lua
 
 Each script has a server of its own, with the same jobs waiting. They take turns within each
 round, so that whatever else the machine does falls on both. The figures are microseconds of the

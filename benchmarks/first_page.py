@@ -9,6 +9,7 @@ figures are seconds from the command to the whole first page; the goals are 30 a
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import signal
@@ -27,6 +28,7 @@ STARTS = (("cold", 30), ("warm", 2))
 
 def main() -> None:
     """Measure both starts and print them."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     with tempfile.TemporaryDirectory(prefix="first-page-") as folder:
         home, checkout = Path(folder, "home"), Path(folder, "checkout")
         home.mkdir()

@@ -1,6 +1,6 @@
 """What it takes to retry, move and cancel a whole group of failures, and how long a call takes.
 
-    python benchmarks/groups.py [--sizes 10000 100000] [--server redis-server]
+    .venv/bin/python -m benchmarks.groups [--sizes 10000 100000] [--server redis-server]
 
 Each line is one way of work on one size of group: seconds in all, jobs a second, and the longest
 that any call of the script took inside the server (SLOWLOG). The figures of the sizes side by side

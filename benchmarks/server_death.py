@@ -1,6 +1,6 @@
 """What becomes of jobs when their server dies under load.
 
-    python -m benchmarks.server_death [--rounds 10] [--threads 4]
+    .venv/bin/python -m benchmarks.server_death [--rounds 10] [--threads 4]
 
 In each round jobs are put and worked by as many threads of each kind, each with a client of its
 own; a server is killed with SIGKILL (or a failover is ordered), the load goes on, and at the end

@@ -1,6 +1,6 @@
 """How fast workers run jobs that do nothing, how soon one starts, and what it costs to be idle.
 
-    python -m benchmarks.workers --venv FOLDER [--jobs N] [--samples N] [--rounds N] [--only PART …]
+    .venv/bin/python -m benchmarks.workers --venv FOLDER [--jobs N] [--samples N] …
 
 Ours beside what else there is for Python, each a worker in one process as its own command starts
 it, all on one server, in turns within each round, so that whatever else the machine does falls on

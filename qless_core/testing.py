@@ -218,16 +218,23 @@ class Recorder:
 
     @property
     def events(self) -> list[Event]:
-        """All that was heard until now, in order."""
+        """All that was heard until now, or to the end of the block, in order."""
         self._heard += self._drain()
         return list(self._heard)
+
+    def end(self) -> None:
+        """Hear what there is, and no more."""
+        self._heard += self._drain()
+        self._drain = list
 
 
 @contextmanager
 def record_events(client: Client, *channels: str) -> Iterator[Recorder]:
     """Record what happens within the block, on the channels that `subscribe` takes."""
     with client.events.subscribe(*channels) as subscription:
-        yield Recorder(subscription.drain)
+        recorder = Recorder(subscription.drain)
+        yield recorder
+        recorder.end()
 
 
 if pytest is not None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -21,7 +23,8 @@ from qless_core.stats import QueueStats
 from qless_core.tags import Tags
 from qless_core.worker_registry import Workers
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 
 
 def blocks(page, language):
@@ -45,6 +48,26 @@ def test_the_tutorial_runs(server, redis, tmp_path, monkeypatch):  # noqa: ARG00
     result = doctest.DocTestRunner().run(examples, out=sys.stderr.write)
 
     assert (result.failed, result.attempted > 20) == (0, True)
+
+
+def test_the_tests_of_the_how_to_pass(tmp_path):
+    (jobs,) = blocks("tutorial/first-queue.md", "python")
+    (tmp_path / "shop_jobs.py").write_text(jobs)
+    files = blocks("how-to/unit-test-jobs.md", "python")
+    for text in files:
+        (tmp_path / re.match(r"# (\w+\.py)\n", text)[1]).write_text(text)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert len(files) == 4
+    assert re.search(r"^4 passed", done.stdout, re.MULTILINE), done.stdout
 
 
 def public_names(kind):
@@ -102,3 +125,29 @@ def test_every_command_of_the_command_line_is_in_the_reference(capsys):
 
     assert {"put", "work", "lua"} <= commands
     assert commands - set(rows) == set()
+
+
+def benchmark_commands():
+    """Find how the docs and the benchmarks themselves say that one is run."""
+    pages = [*DOCS.rglob("*.md"), *(ROOT / "benchmarks").glob("*.py")]
+    command = re.compile(r"\S*python\S* (?:-m benchmarks\.|benchmarks/)[\w./]+")
+    return sorted({found for page in pages for found in command.findall(page.read_text())})
+
+
+@pytest.mark.parametrize("command", benchmark_commands())
+def test_a_benchmark_runs_as_it_is_documented(command):
+    python, *words = command.strip("`").split()
+
+    done = subprocess.run(
+        [sys.executable, *words, "--help"], cwd=ROOT, capture_output=True, check=False
+    )
+
+    assert python == ".venv/bin/python"
+    assert (done.returncode, done.stdout[:6]) == (0, b"usage:"), done.stderr.decode()
+
+
+def test_every_benchmark_says_how_it_is_run():
+    scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
+
+    assert len(scripts) > 5
+    assert {command.rpartition(".")[2] for command in benchmark_commands()} == scripts

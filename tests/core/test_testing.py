@@ -87,6 +87,14 @@ def test_events_are_recorded_without_waiting(client):
         assert heard.events[1:] == [events.Canceled("a", queue="q", worker="")]
 
 
+def test_what_was_recorded_is_there_after_the_block_and_nothing_later(client):
+    with record_events(client) as heard:
+        client.queues["q"].put("Job", {}, jid="a")
+    client.queues["q"].put("Job", {}, jid="b")
+
+    assert heard.events == heard.events == [events.Put("a", queue="q")]
+
+
 def test_the_fixtures_give_an_application_a_server_of_its_own(pytester, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(qless_core.__file__).parents[1]))
     pytester.makeconftest('pytest_plugins = ["qless_core.testing"]')
