@@ -384,9 +384,8 @@ class Job:
     def on_stop(self, cleanup: Callable[[], object]) -> None:
         """Have something called if the job is stopped: by its worker, a timeout, a lost lock.
 
-        The last that was given is called first; what it raises is logged. Where another thread
-        than the main one runs the job it may be called from a third, so that it can end what the
-        job waits for: `job.on_stop(process.kill)`.
+        The last that was given is called first; what it raises is logged. It is called at once,
+        by another thread, so that it can end what the job waits for: `job.on_stop(process.kill)`.
         """
         self._cleanups.append(cleanup)
 
