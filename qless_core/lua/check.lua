@@ -107,7 +107,7 @@ function Check.unless_foreign(act, ...)
   end
   local text = type(problem) == 'table' and problem.err or problem
   if type(text) == 'string' and (string.find(text, 'WRONGTYPE', 1, true)
-    or string.find(text, 'hash value is not', 1, true)) then
+    or string.find(text, 'hash value is not', 1, true) or string.find(text, 'would overflow', 1, true)) then
     return false
   end
   error(problem, 0)

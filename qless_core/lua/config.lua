@@ -26,8 +26,9 @@ local UNLISTED = {
 -- nothing.
 local seen, seen_by, this = {}, {}, 0
 
--- After so many calls they are emptied: the names of options by queue are without end.
-local KEPT_FOR = 1000
+-- After so many calls they are emptied: the names of options by queue are without end. Those longer than LONG,
+-- in bytes, are not kept at all.
+local KEPT_FOR, LONG = 1000, 1000
 
 -- Config.forget(): another call begins.
 function Config.forget()
@@ -42,7 +43,9 @@ function Config.prefetch(...)
   local names, values = { ... }, call('hmget', Key.config, ...)
   for i = 1, #names do
     local name = names[i]
-    seen[name], seen_by[name] = values[i], this
+    if #name <= LONG then
+      seen[name], seen_by[name] = values[i], this
+    end
   end
 end
 
@@ -51,7 +54,9 @@ local function stored(name)
     return seen[name]
   end
   local value = call('hget', Key.config, name)
-  seen[name], seen_by[name] = value, this
+  if #name <= LONG then
+    seen[name], seen_by[name] = value, this
+  end
   return value
 end
 

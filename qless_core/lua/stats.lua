@@ -9,6 +9,14 @@ local SHAPE = { { 's', 0, 59 }, { 'm', 1, 59 }, { 'h', 1, 23 }, { 'd', 1, 6 } }
 -- for longer loses the older ones to the expiry set on each key.
 local SWEEP = 370
 
+-- The most bytes of names that are written for that: where the name of a queue is very long, fewer days.
+local MOST_BYTES = 1e6
+
+-- At most so many days, of which each takes so many keys, and one at least.
+local function days_for(queue, most, keys)
+  return math.max(math.min(most, floor(MOST_BYTES / keys / (#queue + 30))), 1)
+end
+
 -- Stats.bin(when) -> midnight UTC of that day. Whole, so that it prints as an integer.
 function Stats.bin(when)
   return when - when % DAY
@@ -31,7 +39,7 @@ end
 local function retain(key, queue, bin)
   local days = math.min(math.max(floor(Config.number('stats-history')), 0), 3650)
   local old = {}
-  for age = days + 1, days + SWEEP do
+  for age = days + 1, days + days_for(queue, SWEEP, 3) do
     local past = bin - age * DAY
     if past < 0 then
       break
@@ -47,18 +55,20 @@ local function retain(key, queue, bin)
   call('expire', key, (days + 2) * DAY)
 end
 
--- The most days whose histograms are looked at when a new day begins.
-local THINNED = 31
+-- The most days whose histograms are looked at when a new day begins, and the most bars of one: a hash with
+-- more is none of ours.
+local THINNED, MOST_BARS = 31, 1000
 
 -- Clears the bars of the histograms that are older than `histogram-history` days; count, mean and deviation
 -- of those days stay for `stats-history`. Called as retain.
 local function thin(kind, queue, bin)
   local days = math.min(math.max(floor(Config.number('histogram-history')), 0), 3650)
-  for age = days + 1, days + THINNED do
+  for age = days + 1, days + days_for(queue, THINNED, 1) do
     local key = Key.stats(kind, bin - age * DAY, queue)
     local bars = {}
-    for _, name in ipairs(call('hkeys', key)) do
-      if name ~= 'total' and name ~= 'mean' and name ~= 'vk' then
+    local ok, names = pcall(call, 'hkeys', key)
+    for _, name in ipairs(ok and names or {}) do
+      if name ~= 'total' and name ~= 'mean' and name ~= 'vk' and #bars < MOST_BARS then
         bars[#bars + 1] = name
       end
     end
@@ -68,9 +78,9 @@ local function thin(kind, queue, bin)
   end
 end
 
--- Stats.count(queue, when, name, other): one more of `retries`, `failures` or `failed` on that day, and of
--- another one where it is given.
-function Stats.count(queue, when, name, other)
+-- Where something else lies under the key of a day's figures, they are left out: no job is to wait for that.
+
+local function count(queue, when, name, other)
   local key = key_of('stats', when, queue)
   if call('hincrby', key, name, 1) == 1 then
     retain(key, queue, Stats.bin(when))
@@ -78,6 +88,12 @@ function Stats.count(queue, when, name, other)
   if other then
     call('hincrby', key, other, 1)
   end
+end
+
+-- Stats.count(queue, when, name, other): one more of `retries`, `failures` or `failed` on that day, and of
+-- another one where it is given.
+function Stats.count(queue, when, name, other)
+  Check.unless_foreign(count, queue, when, name, other)
 end
 
 -- Stats.uncount_failed(queue, when): a failed job that is failed no more leaves the day and the queue it
@@ -88,14 +104,18 @@ function Stats.uncount_failed(queue, when)
   Call.uncounted[key] = (Call.uncounted[key] or 0) + 1
 end
 
+local function uncount(key, number)
+  local counted = Check.finite(call('hget', key, 'failed'))
+  if counted and counted > 0 then
+    call('hset', key, 'failed', math.max(floor(counted) - number, 0))
+  end
+end
+
 -- Stats.settle(): what the call has uncounted. What was never counted cannot be taken off: never below
 -- zero.
 function Stats.settle()
   for key, number in pairs(Call.uncounted) do
-    local counted = Check.finite(call('hget', key, 'failed'))
-    if counted and counted > 0 then
-      call('hset', key, 'failed', math.max(floor(counted) - number, 0))
-    end
+    Check.unless_foreign(uncount, key, number)
   end
 end
 
@@ -122,9 +142,7 @@ local function add_one(key, seconds)
   return total == 1
 end
 
--- Stats.duration(kind, queue, now, seconds): adds to the `wait` or `run` figures of the day. A clock that
--- ran ahead makes no negative durations: they count as 0.
-function Stats.duration(kind, queue, now, seconds)
+local function add_duration(kind, queue, now, seconds)
   local key = key_of(kind, now, queue)
   if add_one(key, seconds > 0 and seconds or 0) then
     retain(key, queue, Stats.bin(now))
@@ -132,11 +150,13 @@ function Stats.duration(kind, queue, now, seconds)
   end
 end
 
--- Stats.durations(kind, queue, now, seconds): the same for many, a list.
-function Stats.durations(kind, queue, now, seconds)
-  if #seconds == 1 then
-    return Stats.duration(kind, queue, now, seconds[1])
-  end
+-- Stats.duration(kind, queue, now, seconds): adds to the `wait` or `run` figures of the day. A clock that
+-- ran ahead makes no negative durations: they count as 0.
+function Stats.duration(kind, queue, now, seconds)
+  Check.unless_foreign(add_duration, kind, queue, now, seconds)
+end
+
+local function add_durations(kind, queue, now, seconds)
   local bin = Stats.bin(now)
   local key = Key.stats(kind, bin, queue)
   local read = { 'total', 'mean', 'vk' }
@@ -173,6 +193,14 @@ function Stats.durations(kind, queue, now, seconds)
     retain(key, queue, bin)
     thin(kind, queue, bin)
   end
+end
+
+-- Stats.durations(kind, queue, now, seconds): the same for many, a list.
+function Stats.durations(kind, queue, now, seconds)
+  if #seconds == 1 then
+    return Stats.duration(kind, queue, now, seconds[1])
+  end
+  Check.unless_foreign(add_durations, kind, queue, now, seconds)
 end
 
 local function summary(kind, bin, queue)

@@ -24,8 +24,8 @@ local LEAST_S, MOST_S, SOON_S = 1, 10, 0.001
 local MOST_QUEUES = 1000
 
 -- The keys of each queue that was named lately, and how many that are: to put a name together costs as much
--- as to look what is there.
-local known, number_known, MOST_KNOWN = {}, 0, 5000
+-- as to look what is there. Those of very long names are not kept.
+local known, number_known, MOST_KNOWN, LONG = {}, 0, 5000, 1000
 
 local function keys_of(queue)
   local keys = known[queue]
@@ -41,7 +41,9 @@ local function keys_of(queue)
       locks = Key.locks(queue),
       Key.scheduled(queue), Key.recur(queue), Key.cron(queue),
     }
-    known[queue], number_known = keys, number_known + 1
+    if #queue <= LONG then
+      known[queue], number_known = keys, number_known + 1
+    end
   end
   return keys
 end

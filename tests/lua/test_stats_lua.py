@@ -116,6 +116,55 @@ def test_the_bars_of_old_histograms_are_cleared_when_a_new_day_begins(lua, redis
     assert sum(lua.json("stats", 0, "q", 4 * DAY)["run"]["histogram"]) == 1
 
 
+@pytest.mark.parametrize("kind", ["stats", "wait", "run"])
+@pytest.mark.parametrize("foreign", ["string", "set", "hash"])
+def test_figures_are_left_out_where_something_else_lies_under_their_key(lua, redis, kind, foreign):
+    lua("config.set", 0, "grace-period", 0)
+    key = f"ql:s:{kind}:0:q"
+    for jid in ("done", "failed", "stalled"):
+        lua.put(1, jid)
+    if foreign == "string":
+        redis.set(key, "x")
+    elif foreign == "set":
+        redis.sadd(key, "x")
+    else:
+        redis.hset(key, mapping=dict.fromkeys(("failures", "failed", "retries", "total"), "x"))
+    before = lua.stored()[key]
+
+    assert sorted(lua.popped(2, 3)) == ["done", "failed", "stalled"]
+    assert lua("complete", 3, "done", "w", "q", "{}") == "complete"
+    assert lua("fail", 3, "failed", "w", "g", "m") == "failed"
+    assert lua.popped(100) == ["stalled"]
+    lua.put(101, "failed")
+    lua("cancel", 102, "failed")
+
+    assert lua.job("done")["state"] == "complete"
+    if foreign != "hash":
+        assert lua.stored()[key] == before
+
+
+def test_an_old_day_under_whose_key_something_else_lies_stops_no_new_one(lua, redis):
+    redis.set(f"ql:s:run:{3 * DAY}:q", "x")
+    redis.hset(f"ql:s:wait:{3 * DAY}:q", mapping=dict.fromkeys(range(20_000), "x"))
+
+    run(lua, 11 * DAY, 1)
+
+    assert lua.json("stats", 0, "q", 11 * DAY)["run"]["count"] == 1
+
+
+def test_a_queue_of_a_very_long_name_costs_no_more_memory_for_its_figures(lua, redis):
+    queue = "q" * 300_000
+    lua.put(400 * DAY, "j", queue=queue)
+    redis.config_resetstat()
+
+    assert lua.popped(400 * DAY, queue=queue) == ["j"]
+
+    assert redis.info("commandstats")["cmdstat_del"]["calls"] == 1
+    assert redis.info("commandstats")["cmdstat_hkeys"]["calls"] == 3
+    names = redis.zrange("ql:queues", 0, -1)
+    assert names == [queue]
+
+
 @pytest.mark.parametrize("option", ["stats-history", "histogram-history"])
 @pytest.mark.parametrize("days", ["0", "-3", "1e300", "0.5"])
 def test_no_length_of_history_stops_a_queue(lua, days, option):
