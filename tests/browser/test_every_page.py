@@ -54,7 +54,8 @@ def paths(shop):
     told = WorkerInfo(host="web-3", pid=4711, kind="forking", queues=("mail",), children=(child,))
     client.workers.beat(worker, told)
     client.workers.ask(worker, "pause")
-    client.jobs[jobs["running"]].progress(3, 4, "pages")
+    running = client.jobs[jobs["running"]]
+    client.commands.progress(running.jid, running.worker_name, 3, total=4, note="pages")
     return (
         *PAGES,
         *(f"/jobs/{tilde(jid)}" for jid in jobs.values()),
