@@ -1,0 +1,169 @@
+"""`qless-worker`, as people start it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.polling import PATIENCE_S, eventually
+
+ROOT = Path(__file__).parents[2]
+JOBS = "tests.worker.worker_program"
+SETTINGS = {"REDIS_URL", "QUEUES", "QUEUE", "VERBOSE", "VVERBOSE", "RUN_AS_SINGLE_PROCESS"}
+
+
+class Command:
+    """`qless-worker` with arguments, in a process of its own."""
+
+    def __init__(self, program):
+        self.program = program
+        self.url = program.url
+
+    def line(self, *arguments):
+        return [sys.executable, "-m", "qless_core.worker_command", *arguments]
+
+    def environment(self, **settings):
+        bare = {name: value for name, value in os.environ.items() if name not in SETTINGS}
+        return {**bare, "REDIS_URL": self.url, **settings}
+
+    def run(self, *arguments, **settings):
+        return subprocess.run(
+            self.line(*arguments),
+            cwd=ROOT,
+            env=self.environment(**settings),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+
+    def start(self, *arguments, **settings):
+        log = self.program.folder / f"log{len(self.program.started)}"
+        with log.open("wb") as said:
+            process = subprocess.Popen(
+                self.line(*arguments),
+                cwd=ROOT,
+                env=self.environment(**settings),
+                stdout=said,
+                stderr=said,
+                start_new_session=True,
+            )
+        process.log = log
+        self.program.process = process
+        self.program.started.append(process)
+        return process
+
+
+@pytest.fixture
+def command(program):
+    return Command(program)
+
+
+@pytest.mark.parametrize("kind", ["forking", "serial", "thread", "greenlet"])
+def test_a_burst_ends_when_all_is_done(command, program, kind):
+    jids = [program.put("quick", queue=queue) for queue in ("one", "two")]
+
+    done = command.run("-q", "one", "-q", "two", "--kind", kind, "--burst")
+
+    assert done.returncode == 0, done.stderr
+    assert [program.client.jobs[jid].state for jid in jids] == ["complete", "complete"]
+
+
+def test_what_a_shell_says_is_taken_from_the_environment(command, program):
+    jids = [program.put("quick", queue=queue) for queue in ("one", "two")]
+
+    done = command.run("--burst", QUEUES="one, two", RUN_AS_SINGLE_PROCESS="1", VERBOSE="1")
+
+    assert done.returncode == 0, done.stderr
+    assert "SerialWorker" in done.stderr
+    assert all(jid in done.stderr for jid in jids)
+
+
+def test_an_application_is_imported_and_begun_first(command, program, tmp_path):
+    (tmp_path / "the_app.py").write_text(
+        "import os\nready = []\n"
+        "def begin():\n    ready.append(os.getpid())\n"
+        "def job(job):\n    job['ready'] = len(ready)\n"
+    )
+    jid = program.client.queues["q"].put("the_app.job", {})
+
+    done = command.run("-q", "q", "--burst", "--path", str(tmp_path), "--app", "the_app:begin")
+
+    assert done.returncode == 0, done.stderr
+    assert program.client.jobs[jid].data == {"ready": 1}
+
+
+def test_a_worker_is_told_alive_while_it_is(command):
+    nobody = command.run("--check")
+    worker = command.start("-q", "q", "--concurrency", "2")
+    eventually(lambda: command.run("--check").returncode == 0)
+    found = command.run("--check")
+    worker.send_signal(signal.SIGTERM)
+    worker.wait(PATIENCE_S)
+    gone = command.run("--check")
+
+    assert (nobody.returncode, found.returncode, gone.returncode) == (1, 0, 1)
+    assert "no sign of life" in nobody.stdout
+    assert re.search(r": running, seen \d+ s ago", found.stdout)
+    assert worker.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "which queues?"),
+        (("-q", "q", "--app", "no_such_app"), "no_such_app cannot be imported"),
+        (("-q", "q", "--app", "json:nothing"), "json.nothing cannot be imported"),
+        (("-q", "q", "--middleware", "nothing"), "nothing cannot be imported"),
+        (("-q", "q", "--kind", "serial", "--concurrency", "2"), "one job at a time"),
+        (("-q", "q", "--kind", "thread", "--jobs-per-child", "1"), "--jobs-per-child is for"),
+        (("-q", "q", "--concurrency", "0"), "concurrency must be from 1 up"),
+        (("-q", "q", "--prefetch", "0"), "prefetch must be from 1"),
+        (("-q", "q", "--weight", "q=0"), "must be a number above 0"),
+        (("-q", "q", "--redis-url", "redis://:secret@127.0.0.1:1/0", "--check"), "127.0.0.1:1"),
+    ],
+)
+def test_what_makes_no_sense_is_said_in_a_line(command, arguments, said):
+    done = command.run(*arguments)
+
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "secret" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("settings", [{"CONCURRENCY": "many"}, {"INTERVAL": "soon"}])
+def test_a_number_of_the_environment_must_be_one(command, settings):
+    done = command.run("-q", "q", **settings)
+
+    assert done.returncode == 2
+    assert f"{next(iter(settings))} must be a number" in done.stderr
+
+
+def test_term_before_there_is_anything_ends_it_quietly(command, program, tmp_path):
+    (tmp_path / "slow_app.py").write_text(
+        "import pathlib, threading\n"
+        f"pathlib.Path({str(tmp_path / 'begun')!r}).touch()\nthreading.Event().wait()\n"
+    )
+    worker = command.start("-q", "q", "--path", str(tmp_path), "--app", "slow_app")
+    eventually((tmp_path / "begun").exists)
+
+    worker.send_signal(signal.SIGTERM)
+
+    assert worker.wait(PATIENCE_S) == 0
+    assert "Traceback" not in program.said
+
+
+def test_every_option_is_in_the_reference(command):
+    reference = (ROOT / "docs/reference/qless-worker.md").read_text("utf-8")
+    options = set(re.findall(r"--[a-z-]+[a-z]", command.run("--help").stdout)) - {"--help"}
+
+    assert len(options) > 15
+    assert {option for option in options if f"`{option}`" not in reference} == set()
