@@ -6,6 +6,8 @@ import logging
 import threading
 from itertools import pairwise
 
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from qless_core.client import Client
@@ -279,3 +281,16 @@ def test_however_many_cannot_be_planned_here_the_others_are(client, queue, clock
 def test_without_a_server_it_says_so():
     with Client("redis://127.0.0.1:1") as nowhere, pytest.raises(RedisUnavailable):
         nowhere.cron_plans.extend()
+
+
+def test_a_zone_may_be_given_as_itself(client):
+    queue = client.queues["q"]
+    queue.cron("Job", {}, "@daily", timezone=ZoneInfo("Europe/Berlin"), jid="r")
+    job = client.jobs["r"]
+    assert (job.timezone, job.cron) == ("Europe/Berlin", "0 0 * * *")
+
+    job.timezone = ZoneInfo("Asia/Kolkata")
+    job.cron = "@hourly"
+
+    fresh = client.jobs["r"]
+    assert (job.timezone, job.cron) == (fresh.timezone, fresh.cron) == ("Asia/Kolkata", "0 * * * *")

@@ -6,9 +6,12 @@ import doctest
 import inspect
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
+from types import ModuleType
 
 import pytest
 
@@ -19,9 +22,11 @@ from qless_core.failures import Failures
 from qless_core.jobs import Jobs
 from qless_core.options import OPTIONS
 from qless_core.queue import Queue, QueueJobs, Queues
+from qless_core.script import Script
 from qless_core.stats import QueueStats
 from qless_core.tags import Tags
 from qless_core.worker_registry import Workers
+from tests.support.polling import eventually
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -68,6 +73,84 @@ def test_the_tests_of_the_how_to_pass(tmp_path):
 
     assert len(files) == 4
     assert re.search(r"^4 passed", done.stdout, re.MULTILINE), done.stdout
+
+
+SCRIPT_PAGE = "how-to/use-our-script-from-another-language.md"
+
+
+@pytest.mark.skipif(not shutil.which("redis-cli"), reason="redis-cli is not installed")
+def test_the_script_is_called_from_a_shell_as_documented(client, server, tmp_path):
+    (text,) = [each for each in blocks(SCRIPT_PAGE, "sh") if "redis-cli" in each]
+    theirs = shutil.which("redis-cli")
+    for name, program in (
+        ("redis-cli", f"'{theirs}' -s '{server.url.removeprefix('unix://')}'"),
+        ("python", f"'{sys.executable}'"),
+    ):
+        (tmp_path / name).write_text(f'#!/bin/sh\nexec {program} "$@"\n')
+        (tmp_path / name).chmod(0o755)
+
+    done = subprocess.run(
+        ["sh", "-eu", "-c", text],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": f"{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    said = done.stdout.splitlines()
+    assert (said[0], said[2]) == ("job-1", "complete")
+    assert client.jobs["job-1"].state == "complete"
+
+
+def test_the_script_is_called_from_a_program_as_documented(client, server, tmp_path, monkeypatch):
+    (text,) = blocks(SCRIPT_PAGE, "python")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qless.lua").write_text(Script("ql:").source)
+    theirs = "redis.Redis(decode_responses=True)"
+    assert theirs in text
+    names = {"server_url": server.url}
+
+    exec(text.replace(theirs, "redis.Redis.from_url(server_url, decode_responses=True)"), names)  # noqa: S102 - our own page
+
+    assert client.jobs["job-2"].state == "complete"
+    client.redis.script_flush()
+    names["call"]("put", "me", "mail", "job-3", "app.Mail", "{}", 0)
+    assert "job-3" in client.jobs
+    names["server"].close()
+
+
+def test_with_a_tag_the_script_takes_the_one_key_that_is_documented(redis):
+    (call,) = re.findall(r"`EVALSHA <sha> (1 .*?) <command>", (DOCS / SCRIPT_PAGE).read_text())
+    sha = redis.script_load(Script("{ql}:").source)
+
+    count, key = call.replace("'", "").split()
+    redis.evalsha(sha, count, key, "put", "auto", "me", "mail", "j", "app.Mail", "{}", 0)
+
+    assert all(name.startswith("{ql}:") for name in redis.scan_iter())
+
+
+def test_the_loop_of_the_how_to_works_jobs(client, monkeypatch):
+    """It goes on for ever; here until somebody stops it."""
+    (text,) = [each for each in blocks("how-to/write-a-job.md", "python") if "reserver" in each]
+    queue = client.queues["billing"]
+    good = queue.put("shop_jobs.Good", {})
+    bad = queue.put("shop_jobs.Bad", {})
+    names = {"client": client}
+    monkeypatch.setitem(sys.modules, "shop_jobs", ModuleType("shop_jobs"))
+    sys.modules["shop_jobs"].Good = lambda job: None  # noqa: ARG005 - called with it
+    sys.modules["shop_jobs"].Bad = lambda job: job["missing"]
+    at_work = Thread(target=exec, args=(text, names))
+    at_work.start()
+
+    eventually(lambda: client.failures.groups)
+    names["jobs"].stop()
+    at_work.join(30)
+
+    assert not at_work.is_alive()
+    assert client.jobs[good].state == "complete"
+    assert client.jobs[bad].failure.group == "billing-KeyError"
 
 
 def public_names(kind):
