@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 from itertools import pairwise
-
 from zoneinfo import ZoneInfo
 
 import pytest
