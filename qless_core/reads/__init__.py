@@ -9,6 +9,7 @@ from __future__ import annotations
 from qless_core.reads.config import settings
 from qless_core.reads.failures import failure_counts, failure_groups, failure_jobs
 from qless_core.reads.frame import frame
+from qless_core.reads.gauges import gauges
 from qless_core.reads.job import anything, data, failure_message, job, job_row
 from qless_core.reads.lists import completed, tagged, tags, tracked, tracked_states
 from qless_core.reads.marks import (
@@ -56,6 +57,7 @@ __all__ = [
     "failure_message",
     "failures_mark",
     "frame",
+    "gauges",
     "group_mark",
     "job",
     "job_mark",

@@ -41,11 +41,13 @@ def test_every_file_of_the_packages_is_in_the_wheel(wheel):
         assert any(name.endswith(kind) for name in packed), kind
 
 
-def test_the_wheel_gives_the_two_commands_and_the_licence(wheel):
+def test_the_wheel_gives_the_commands_and_the_licence(wheel):
     names = {name.partition(".dist-info/")[2]: name for name in wheel.namelist()}
     commands = wheel.read(names["entry_points.txt"]).decode()
 
     assert "qless = qless_core.cli:main" in commands
+    assert "qless-config = qless_core.config_command:main" in commands
+    assert "qless-stats = qless_core.metrics.command:main" in commands
     assert "qless-web = qless_web.cli:main" in commands
     assert "licenses/LICENSE" in names
 
