@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
+import socket
 from contextlib import suppress
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from qless_core.clock import Clock
 from qless_core.errors import QlessError
+from qless_core.records import WorkerInfo
+from qless_core.version import __version__
+from qless_core.worker.control import Control
 from qless_core.worker.deaths import died_here, give_back_all
 from qless_core.worker.heartbeat import keep
 from qless_core.worker.interrupt import JobTaken, WorkerStopping, running
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
 
     from qless_core.client import Client
     from qless_core.queue import Queue
+    from qless_core.records import WorkerChild
     from qless_core.worker.loop import Loop
     from qless_core.worker.plan import Middleware
     from qless_core.worker.reserving import Order
@@ -63,6 +69,9 @@ class Worker:
 
     """
 
+    #: What kind it is, as the console says.
+    kind: ClassVar[str]
+
     def __init__(  # noqa: PLR0913 - options, keyword-only
         self,
         client: Client,
@@ -89,6 +98,8 @@ class Worker:
             **limits,
         )
         self.switch = Switch()
+        self.concurrency = 1
+        self._started = 0.0
 
     def __repr__(self) -> str:
         queues = ", ".join(map(repr, self.plan.queues))
@@ -125,6 +136,31 @@ class Worker:
     def resume(self) -> None:
         """Take jobs again. Any thread may say so."""
         self._tell(Mode.RUN)
+
+    def info(self) -> WorkerInfo:
+        """Give what the worker tells of itself: host, pid, kind, version, queues, state."""
+        states = {Mode.RUN: "running", Mode.PAUSE: "paused"}
+        return WorkerInfo(
+            host=socket.gethostname(),
+            pid=os.getpid(),
+            kind=self.kind,
+            version=__version__,
+            queues=self.plan.queues,
+            concurrency=self.concurrency,
+            started=self._started,
+            state=states.get(self.switch.mode, "stopping"),
+            children=self._children_told(),
+        )
+
+    def _children_told(self) -> tuple[WorkerChild, ...]:
+        """Give the processes that run its jobs; none where it runs them itself."""
+        return ()
+
+    def _control(self) -> Control:
+        """Make what lets the console see and steer it."""
+        self._started = self.client.clock.now()
+        acts = {"stop": self.stop, "pause": self.pause, "resume": self.resume}
+        return Control(self.client, self.info, lambda asked: acts[asked]())
 
     def _tell(self, mode: Mode) -> bool:
         is_new = self.switch.tell(mode)

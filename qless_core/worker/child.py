@@ -47,6 +47,8 @@ class Child(InProcess):
 
     """
 
+    kind = "child"
+
     def __init__(self, client: Client, plan: Plan, name: str, slates: Sequence[Slate]) -> None:
         super().__init__(client, plan.queues)
         self.plan = plan

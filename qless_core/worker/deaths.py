@@ -9,8 +9,6 @@ import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from qless_core import wire
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -100,16 +98,19 @@ def give_back_all(client: Client, worker: str, started: Sequence[str], death: De
 
     """
     # Whose fault it is, is not said of one that was told to stop.
-    blame = (GROUP, death.message(worker)) if death.what == "died" else ()
-    while True:
-        back = client.commands.giveback_all(
-            worker, death.what, wire.dumps(death.details), started, *blame
-        )
-        for jid in (*back.given, *back.failed):
-            outcome = "has failed" if jid in back.failed else "goes back"
-            log.warning("job %r of worker %s %s: %s", jid, worker, outcome, death.how)
-        if not back.given and not back.failed:
-            return
+    is_fault = death.what == "died"
+    back = client.workers.give_back(
+        worker,
+        what=death.what,
+        started=started,
+        details=death.details,
+        group=GROUP if is_fault else None,
+        message=death.message(worker) if is_fault else None,
+    )
+    for jid in back.given:
+        log.warning("job %r of worker %s goes back: %s", jid, worker, death.how)
+    for jid in back.failed:
+        log.warning("job %r of worker %s had no retry left: %s", jid, worker, death.how)
 
 
 def died_here(why: str) -> Death:

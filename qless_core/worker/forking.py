@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from qless_core.backoff import Backoff
 from qless_core.clock import Clock
 from qless_core.errors import BadArgument, QlessError
+from qless_core.records import WorkerChild
 from qless_core.worker import titles
 from qless_core.worker.base import Worker
 from qless_core.worker.child import GO, LAST, Child, fork, live
@@ -69,6 +70,8 @@ class ForkingWorker(Worker):
         BadArgument: there is no queue to work, or an option makes no sense.
 
     """
+
+    kind = "forking"
 
     def __init__(
         self,
@@ -124,9 +127,7 @@ class ForkingWorker(Worker):
             raise BadArgument(problem)
         self._open()
         try:
-            with LockWatch(
-                self.client, [slot.name for slot in self._slots], self._was_taken, held=self._held
-            ):
+            with self._locks(), self._control():
                 self._supervise()
         finally:
             self._close()
@@ -189,6 +190,19 @@ class ForkingWorker(Worker):
         self._taken.append((worker, jid))
         self._ears.wake()
 
+    def _locks(self) -> LockWatch:
+        names = [slot.name for slot in self._slots]
+        return LockWatch(self.client, names, self._was_taken, held=self._held)
+
+    def _children_told(self) -> tuple[WorkerChild, ...]:
+        """Give the processes that run its jobs."""
+        found = [(slot.name, slot.child) for slot in self._slots]
+        return tuple(
+            WorkerChild(name, child.pid, child.started)
+            for name, child in found
+            if child is not None
+        )
+
     def _held(self) -> list[tuple[str, str]]:
         """List the jobs at work."""
         begun = [(slot.name, slot.slate.traces().begun) for slot in self._slots if slot.child]
@@ -245,7 +259,8 @@ class ForkingWorker(Worker):
             if slot.is_free and slot.start_at <= now:
                 child = self._spares.pop(0) if self._spares else self._fork()
                 slot.slate.wipe()
-                slot.child, child.born = child, now
+                child.born, child.started = now, self.client.clock.now()
+                slot.child = child
                 with suppress(OSError):  # it is dead, and will be reaped
                     os.write(child.go, GO.pack(slot.number))
                 os.close(child.go)

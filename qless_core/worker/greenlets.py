@@ -43,6 +43,8 @@ class GreenletWorker(ThreadWorker):
 
     """
 
+    kind = "greenlet"
+
     def __init__(
         self,
         client: Client,

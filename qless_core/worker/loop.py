@@ -89,6 +89,8 @@ class Loop:
         self._backoff = Backoff()
         #: Whether Redis may hold jobs for this name of which an answer that was lost told.
         self._may_hold_more = False
+        #: Jobs that ran, and of which nothing could be told.
+        self._ran: set[str] = set()
         #: When a call was sent that said what time it was, and what it said.
         self._anchor: tuple[float, float] | None = None
         #: Jobs taken ahead that are ours no longer.
@@ -270,12 +272,13 @@ class Loop:
                     self._begin(job)
                     self._ended(job, attempt(job, self._plan.middleware, throw=self._throw))
                 else:
-                    self._give_back(job, WorkerStopping("not begun"), ran=False)
+                    self._give_back(job)
                 at += 1
         except BaseException as error:
-            # Not of the job's own: the program ends.
-            for number, job in enumerate(jobs[at:]):
-                self._give_back(job, error, ran=number == 0)
+            # Not the job's own: the program ends.
+            self._settler.settle(jobs[at], WorkerStopping(repr(error)))
+            for job in jobs[at + 1 :]:
+                self._give_back(job)
             raise
 
     def _may_begin(self, job: Job) -> bool:
@@ -315,29 +318,22 @@ class Loop:
 
     def _settle(self, job: Job, error: BaseException | None) -> None:
         """Tell what became of a job, now if that can be."""
-        if isinstance(error, WorkerStopping) and not job.is_settled:
-            self._give_back(job, error, ran=error.has_begun)
-        else:
-            self._settler.settle(job, error)
+        self._settler.settle(job, error)
         if self._slate is not None:
             self._slate.end()
 
-    def _give_back(self, job: Job, error: BaseException, *, ran: bool) -> None:
-        """Let a job wait again that was not finished."""
-        details = {"host": socket.gethostname(), "pid": os.getpid(), "why": str(error)}
+    def _give_back(self, job: Job) -> None:
+        """Let a job wait again that was not begun."""
+        details = {"host": socket.gethostname(), "pid": os.getpid()}
         try:
-            left = job.give_back(ran=ran, what="stopped" if ran else "not-begun", details=details)
+            job.give_back(ran=False, what="not-begun", details=details)
         except JobError as trouble:
-            log.warning("job %r is no longer ours: %s", job.jid, trouble)
+            log.info("job %r is no longer ours: %s", job.jid, trouble)
         except QlessError as trouble:
             self._may_hold_more = True
             log.warning("job %r cannot be given back now: %s", job.jid, trouble)
         else:
-            log.warning(
-                "job %r is given back: %s",
-                job.jid,
-                f"{left} retries left" if left >= 0 else "failed",
-            )
+            log.info("job %r was taken and not begun: it is given back", job.jid)
 
     # Between jobs
 
@@ -346,8 +342,11 @@ class Loop:
         for job in self._telling.doubtful:
             self._settler.keep(job)
         self._telling.doubtful.clear()
-        if self._settler.kept:
+        if kept := self._settler.kept:
             self._settler.flush(self._switch.stopped)
+            if self._switch.stopped.is_set():
+                # Some may have been given up; they have run all the same.
+                self._ran.update(job.jid for job in kept)
         if self._may_hold_more:
             self._drop_strangers([])
             self._may_hold_more = False
@@ -361,8 +360,10 @@ class Loop:
         for jid in (*held.jobs, *held.stalled):
             if jid not in known:
                 log.warning("job %r was taken, but the answer was lost: it goes back", jid)
+                ran = jid in self._ran
+                what = "stopped" if ran else "not-begun"
                 try:
-                    self.client.commands.giveback(jid, self.name, 0, "not-begun", details)
+                    self.client.commands.giveback(jid, self.name, int(ran), what, details)
                 except JobError as trouble:
                     log.info("job %r is no longer ours: %s", jid, trouble)
 

@@ -37,6 +37,8 @@ class SerialWorker(InProcess):
 
     """
 
+    kind = "serial"
+
     def __init__(
         self,
         client: Client,
@@ -71,7 +73,7 @@ class SerialWorker(InProcess):
         log.info("worker %s works %s", self.name, queues)
         with heeding(self.act):
             try:
-                with self._locks():
+                with self._locks(), self._control():
                     self._loop.run()
             finally:
                 self._ended.set()

@@ -20,6 +20,7 @@ class Process:
         pid: its process.
         go: where it is told its slot; -1 when that is done.
         born: when it was told to begin, seconds of the monotonic clock.
+        started: the same, epoch seconds.
         kill_at: when it is to be killed, if it is there still.
         is_told: whether it was told to end.
         why: why it was killed by its parent; "" where it was not.
@@ -29,6 +30,7 @@ class Process:
     pid: int
     go: int = -1
     born: float = 0
+    started: float = 0
     kill_at: float | None = None
     is_told: bool = False
     why: str = ""

@@ -41,6 +41,8 @@ class ThreadWorker(InProcess):
 
     """
 
+    kind = "thread"
+
     def __init__(
         self,
         client: Client,
@@ -77,7 +79,7 @@ class ThreadWorker(InProcess):
         log.info("worker %s works %s in %d threads", self.name, queues, self.concurrency)
         with heeding(self.act):
             try:
-                with self._locks():
+                with self._locks(), self._control():
                     self._run_all()
             finally:
                 self._ended.set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,8 @@ from tests.support.processes import is_alive
 
 ROOT = Path(__file__).parents[2]
 KINDS = ("serial", "forking", "thread", "greenlet")
+#: The stack of a job, in the log.
+JOB_AT_WORK = re.compile(r'worker_program\.py", line \d+, in wait\b')
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -188,7 +191,7 @@ def test_usr2_pauses_and_tells_what_each_thread_does_and_cont_goes_on(program, k
 
     program.send(signal.SIGUSR2)
     eventually(lambda: "takes no jobs for the time being" in program.said)
-    eventually(lambda: "in wait" in program.said)
+    eventually(lambda: JOB_AT_WORK.search(program.said))
     other = program.put("quick")
     program.gate.touch()
     eventually(lambda: program.state(jid) == "complete")
@@ -223,7 +226,7 @@ def test_usr2_to_a_child_tells_what_it_does_and_nothing_else(program):
     (pid,) = program.begun()
 
     os.kill(pid, signal.SIGUSR2)
-    eventually(lambda: "in wait" in program.said)
+    eventually(lambda: JOB_AT_WORK.search(program.said))
     program.gate.touch()
 
     eventually(lambda: program.state(jid) == "complete")
