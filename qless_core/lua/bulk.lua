@@ -229,7 +229,7 @@ local function refuse_ring_within(jid, waits)
       Check.refuse('BAD_ARGUMENT', 'Job ' .. jid .. ' would wait for itself, through others of this call')
     elseif not met[other] then
       met[other] = true
-      for _, further in ipairs(waits[other] or call('smembers', Key.dependencies(other))) do
+      for _, further in ipairs(waits[other] or Dependencies.of(other)) do
         stack[#stack + 1] = further
       end
     end
@@ -388,7 +388,8 @@ Commands['bulk.closure'] = function(now, arg)
   local stack = {}
   local names = Check.names(arg, 1, 'jid')
   for i = #names, 1, -1 do
-    if call('hexists', Key.job(names[i]), 'jid') == 1 then
+    local ok, is_there = pcall(call, 'hexists', Key.job(names[i]), 'jid')
+    if ok and is_there == 1 then
       stack[#stack + 1] = { names[i] }
     else
       missing[#missing + 1] = names[i]

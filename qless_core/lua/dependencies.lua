@@ -6,6 +6,11 @@ local function members(key)
   return ok and jids or {}
 end
 
+-- Dependencies.of(jid) -> the jids that it waits for, by what is stored.
+function Dependencies.of(jid)
+  return members(Key.dependencies(jid))
+end
+
 -- Takes a member out of a set of a job, if it is one.
 local function drop(key, jid)
   pcall(call, 'srem', key, jid)
@@ -28,7 +33,8 @@ end
 function Dependencies.refuse_missing(jid, jids)
   local missing = {}
   for _, other in ipairs(jids) do
-    if call('hexists', Key.job(other), 'jid') == 0 then
+    local ok, found = pcall(call, 'hexists', Key.job(other), 'jid')
+    if not ok or found == 0 then
       missing[#missing + 1] = other
     end
   end

@@ -41,7 +41,7 @@ end
 -- be believed by the next.
 local function forget()
   Config.forget()
-  Call.uncounted, Call.command, Call.told = nil, nil, nil
+  Call.uncounted, Call.command, Call.told, Call.unfinished = nil, nil, nil, nil
 end
 
 Answer = function(keys, argv)

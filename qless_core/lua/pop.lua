@@ -11,8 +11,9 @@ local NONE = {}
 local QUEUE, TIME, HISTORY = Job.QUEUE, Job.TIME, Job.HISTORY
 local HEARTBEAT, THROTTLES = Job.HEARTBEAT, Job.THROTTLES
 
--- The most entries without a job to take that one pop passes over.
-local MOST_GHOSTS = 1000
+-- How many entries without a job to take one pop passes over in any case; and until so many seconds are over,
+-- but no more than MOST_PASSED.
+local MOST_GHOSTS, LONGEST_S, MOST_PASSED = 1000, 0.05, 20000
 
 -- The most jobs of one reply: with as many the server does nothing else for a part of a second.
 local MOST_JOBS = 10000
@@ -170,12 +171,37 @@ local function may_start(pop, job, score)
   return false
 end
 
+-- Seconds of any clock: some servers have that of the processor, for the others that of the day goes on during
+-- a call.
+local function clock()
+  local os = rawget(_G, 'os')
+  if os and os.clock then
+    return os.clock()
+  end
+  local time = call('time')
+  return time[1] + time[2] / 1e6
+end
+
+-- goes_on(pop, passed, moved) -> whether a pop that has passed over so many entries is to look at more. When it
+-- is not, though that got it further, `Call.unfinished` says so: who waits is to ask again at once.
+local function goes_on(pop, passed, moved)
+  if passed < MOST_GHOSTS then
+    return true
+  end
+  pop.til = pop.til or clock() + LONGEST_S
+  if passed < MOST_PASSED and clock() < pop.til then
+    return true
+  end
+  Call.unfinished = moved > 0
+  return false
+end
+
 -- Takes up to `room` jobs out of the work set. Entries without a job go; jobs that cannot be taken go
 -- behind all others, and stay there.
 local function take_work(pop, room)
   local work = Key.work(pop.queue)
-  local from, passed = 0, 0
-  while room > 0 and passed < MOST_GHOSTS and not (pop.gate and Throttle.is_full(pop.gate)) do
+  local from, passed, moved = 0, 0, 0
+  while room > 0 and not (pop.gate and Throttle.is_full(pop.gate)) and goes_on(pop, passed, moved) do
     local found = call('zrevrange', work, from, from + math.min(room, CHUNK) - 1, 'withscores')
     if #found == 0 then
       return
@@ -204,8 +230,10 @@ local function take_work(pop, room)
         from = from + 1
       else
         Queue.set_aside(pop.queue, jid)
+        moved = moved + 1
       end
     end
+    moved = moved + #gone
     local taken = #pop.jobs - before
     room = room - taken
     passed = passed + #found / 2 - taken

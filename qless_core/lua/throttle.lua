@@ -78,7 +78,7 @@ function Throttle.moved(ids, from, to)
     end
   end
   if #kept > 0 then
-    kept[#kept + 1] = own
+    kept[#kept + 1] = not is_part(own) and own or nil
   end
   return Json.list(kept)
 end
@@ -235,7 +235,7 @@ end
 -- `room`, by throttle.
 function Throttle.gate(queue)
   local own = Key.queue_throttle(queue)
-  local room = room_of(own)
+  local room = is_part(own) and math.huge or room_of(own)
   if room == math.huge then
     return { queue = queue, room = {} }
   end
@@ -478,15 +478,20 @@ Commands['throttle.delete'] = function(now, arg)
   return nil
 end
 
+-- The throttle of a queue; refuses the name of one that can have none, as its key would be another one's.
+local function of_queue(value)
+  return Key.queue_throttle(must_fit(Check.name(value, 'queue'), 'queue'))
+end
+
 -- queue.throttle.get queue -> JSON {id, maximum} of the queue's own throttle. Reads only.
 Commands['queue.throttle.get'] = function(_, arg)
-  return json(Key.queue_throttle(Check.name(arg[1], 'queue')))
+  return json(of_queue(arg[1]))
 end
 
 -- queue.throttle.set queue maximum -> nil. So many jobs of the queue run at once, those that run already
 -- among them; 0 for no limit.
 Commands['queue.throttle.set'] = function(now, arg)
-  local id = Key.queue_throttle(Check.name(arg[1], 'queue'))
+  local id = of_queue(arg[1])
   set(now, id, Check.count(arg[2], 'maximum'), 0)
   return nil
 end

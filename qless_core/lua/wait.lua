@@ -220,6 +220,10 @@ local function take(wait, is_wanted)
         hand_on(wait, i)
         return jobs
       end
+      if Call.unfinished then
+        Call.unfinished = nil
+        wait.unfinished[#wait.unfinished + 1] = queue
+      end
       wait.empty[queue] = ready == nil
       if mark == '1' and not has_more(wait.now, keys_of(queue)) then
         unmark(queue, mark)
@@ -301,6 +305,7 @@ Commands['wait.pop'] = function(now, arg)
     waiter = Check.text(arg[3], 'waiter'),
     group = Check.name(arg[4], 'group'),
     empty = {},
+    unfinished = {},
   }
   local where = arg[5] or ''
   if where ~= 'all' and where ~= 'marked' then
@@ -317,6 +322,9 @@ Commands['wait.pop'] = function(now, arg)
       take_tokens(wait.group, wait.queues)
     end
     jobs, again = go_on(wait, where == 'marked')
+    for _, queue in ipairs(wait.unfinished) do
+      Queue.rouse(queue) -- there may be something behind what was passed over
+    end
   end
   return '{"jobs":' .. (jobs or '[]') .. ',"again":' .. (again and Json.number(again) or 'null') .. '}'
 end

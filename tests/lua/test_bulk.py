@@ -432,6 +432,19 @@ def test_one_bad_job_refuses_all_and_is_named_by_its_number(lua):
         put_many(lua, 1, ["a"], ["b", "retries", "1.5"], ["c"], first=100)
 
 
+@pytest.mark.parametrize("part", ["", "-dependencies"])
+def test_jobs_may_wait_for_one_with_something_else_under_its_keys(lua, redis, part):
+    lua.put(1, "odd", queue="other")
+    redis.delete(f"ql:j:odd{part}")
+    redis.set(f"ql:j:odd{part}", "x")
+    needs = ["a", "depends", '["odd"]'], ["b", "depends", '["a"]']
+
+    assert put_many(lua, 2, *needs) == ["a", "b"]
+
+    assert lua.job("b")["dependencies"] == ["a"]
+    assert json.loads(lua("bulk.closure", 3, "odd", "a"))["jobs"]
+
+
 def test_a_ring_that_the_jobs_of_a_call_would_close_is_refused(lua):
     lua.put(1, "x")
     lua.put(1, "y", "depends", '["x"]')

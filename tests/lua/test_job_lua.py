@@ -93,6 +93,16 @@ def test_a_priority_is_changed_in_any_state(lua, redis):
     assert redis.zcard("ql:q:q-work") == 0
 
 
+def test_no_reply_tells_a_number_that_redis_cannot(lua, redis):
+    lua.put(1, "j", "heartbeat", "1e300")
+    lua.pop(2)
+
+    assert lua("priority", 3, "j", "1e300") == 2**53
+    assert redis.hget("ql:j:j", "priority") == "1e+300"
+    assert lua("priority", 3, "j", "-1e300") == -(2**53)
+    assert lua("heartbeat", 4, "j", "w") == 10**11 + 4
+
+
 def test_a_missing_job_has_no_priority(lua):
     with lua.refused("JOB_NOT_FOUND", "Job j does not exist"):
         lua("priority", 1, "j", 5)

@@ -101,6 +101,15 @@ def test_only_the_worker_that_has_it_may_retry_it(lua):
         lua("retry", 4, "j", "q", "w")
 
 
+@pytest.mark.parametrize(("stored", "left"), [("1e300", 10**9 - 1), ("-1e300", -1), ("x", -1)])
+def test_whatever_number_of_retries_others_stored_the_reply_is_one(lua, redis, stored, left):
+    lua.put(1, "j")
+    lua.pop(2)
+    redis.hset("ql:j:j", mapping={"retries": stored, "remaining": stored})
+
+    assert lua("retry", 3, "j", "q", "w") == left
+
+
 def test_b47_retry_into_another_queue_than_the_jobs_is_refused(running):
     with running.refused("LOCK_LOST", "another queue: q"):
         running("retry", 101, "j", "p", "w")

@@ -72,6 +72,31 @@ def test_a_tag_lists_its_jobs_by_page_the_oldest_first(lua):
     assert lua.json("tag", 99, "get", "a", 1, 0)["jobs"] == []
 
 
+@pytest.mark.parametrize("key", ["ql:t:x", "ql:tags"])
+def test_something_else_under_the_key_of_a_tag_stops_nobody(lua, redis, key):
+    lua("config.set", 1, "jobs-history-count", 1)
+    tags = ("tags", '["x","y"]')
+    for jid in ("done", "canceled"):
+        lua.put(1, jid, *tags)
+    redis.delete(key)
+    redis.set(key, "something else")
+    lua("recur", 1, "q", "r", "K", "{}", "interval", 60, 0, *tags)
+    lua("cron", 1, "q", "c", "K", "{}", "* * * * *", "UTC", "[2]", *tags)
+
+    assert sorted(lua.popped(5, 9)) == ["c-1", "canceled", "done", "r-1"]
+    assert lua("cancel", 6, "canceled") == ["canceled"]
+    assert lua("complete", 7, "done", "w", "q", "{}") == "complete"
+    assert lua("complete", 8, "r-1", "w", "q", "{}") == "complete"
+    assert lua.put(9, "c-1", "tags", '["x","z"]') == "c-1"
+    assert lua.json("tag", 9, "add", "c-1", "x", "v") == ["x", "z", "v"]
+    assert lua.json("tag", 9, "remove", "c-1", "x") == ["z", "v"]
+
+    assert redis.exists("ql:j:done", "ql:j:canceled") == 0
+    assert redis.zrange("ql:t:y", 0, -1) == ["r-1"]
+    assert redis.zrange("ql:t:z", 0, -1) == ["c-1"]
+    assert redis.get(key) == "something else"
+
+
 def test_jobs_that_are_not_complete_can_come_first(lua):
     for number in range(6):
         lua.put(number, f"j-{number}", "tags", '["a"]')

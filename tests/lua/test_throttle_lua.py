@@ -112,6 +112,28 @@ def test_names_that_no_throttle_can_have_are_refused(lua, bad):
         lua("recur", 1, "q", "r", "K", "{}", "interval", 5, 0, "throttles", json.dumps([bad]))
 
 
+@pytest.mark.parametrize("end", ["-locks", "-pending"])
+def test_a_queue_whose_throttle_would_be_another_ones_key_has_none(lua, redis, end):
+    for bad in (("queue.throttle.set", 1, f"x{end}", 3), ("queue.throttle.get", 1, f"x{end}")):
+        with lua.refused("BAD_ARGUMENT", 'argument "queue" must be a name that does not end in'):
+            lua(*bad)
+    lua("throttle.set", 1, "t", 5)
+    lua("queue.throttle.set", 1, "x", 1)
+    for queue in ("x", f"x{end}"):
+        for number in range(2):
+            lua.put(2, f"{queue}-{number}", "throttles", '["t"]', queue=queue)
+
+    assert sorted(lua.popped(3, 5, queue=f"x{end}")) == [f"x{end}-0", f"x{end}-1"]
+    (first,) = lua.popped(3, 5, queue="x")
+
+    assert lua.job(f"x{end}-0")["throttles"] == ["t"]
+    assert redis.hget("ql:th:ql:q:x", "maximum") == "1"
+    assert redis.zrange("ql:th:ql:q:x-locks", 0, -1) == [first]
+    assert redis.exists(f"ql:th:ql:q:x{end}{end}") == 0
+    lua("complete", 4, first, "w", "x", "{}")
+    assert len(lua.popped(5, 5, queue="x")) == 1
+
+
 def test_no_more_run_than_the_maximum(line, redis):
     assert (locks(line), pending(line)) == (["a"], ["b", "c", "d"])
     assert throttled(line) == ["b", "c", "d"]
@@ -132,6 +154,30 @@ def test_those_behind_in_work_run_past_the_ones_that_are_kept_back(lua):
 
     assert lua.popped(4, 2) == ["t0", "free-1"]
     assert lua.popped(4, 2) == ["free-2"]
+
+
+def test_one_who_waits_gets_past_thousands_that_are_kept_back(lua, redis):
+    lua("throttle.set", 1, "t", 1)
+    lua.put(1, "runs", "throttles", '["t"]')
+    lua.pop(1)
+    jids = [f"j-{number}" for number in range(3_000)]
+    with redis.pipeline(transaction=False) as pipeline:
+        for jid in jids:
+            job = {"jid": jid, "state": "waiting", "queue": "q", "throttles": '["t"]'}
+            pipeline.hset(f"ql:j:{jid}", mapping=job)
+            pipeline.zadd("ql:q:q-work", {jid: 5})
+        pipeline.execute()
+    lua.put(2, "free")
+
+    where = "all"
+    for _ in range(5):
+        reply = lua.json("wait.pop", 3, "w", 1, "a", "g", where, "q")
+        if reply["jobs"]:
+            break
+        assert redis.delete("ql:q:q-wake") == 1
+        where = "marked"
+
+    assert [job["jid"] for job in reply["jobs"]] == ["free"]
 
 
 def test_the_next_goes_to_work_when_one_completes(line, redis):

@@ -379,3 +379,40 @@ def foreign_put(redis, jid, queue="q"):
     redis.rpush(f"ql:j:{jid}-history", json.dumps([1, "put", {"q": queue}]))
     redis.zadd("ql:queues", {queue: 1})
     redis.zadd(f"ql:q:{queue}-work", {jid: -1e-10})
+
+
+def add_work(redis, *jids, queue="q"):
+    with redis.pipeline(transaction=False) as pipeline:
+        for start in range(0, len(jids), 1000):
+            pipeline.zadd(f"ql:q:{queue}-work", dict.fromkeys(jids[start : start + 1000], 5))
+        pipeline.execute()
+
+
+def test_one_who_waits_asks_again_at_once_where_a_pop_gave_up_before_a_job(lua, redis):
+    lua.put(1, "j")
+    add_work(redis, *(f"gone-{number}" for number in range(25_000)))
+
+    jids, again = wait(lua, 2, "q")
+    assert (jids, again) == ([], 1)
+    for _ in range(25):
+        assert take_tokens(redis) == ["q:q"]
+        jids, _ = wait(lua, 2, "q", where="marked")
+        if jids:
+            break
+    assert jids == ["j"]
+
+
+def test_jobs_that_cannot_be_taken_rouse_nobody_over_and_over(lua, redis):
+    jids = [f"bad-{number}" for number in range(21_000)]
+    with redis.pipeline(transaction=False) as pipeline:
+        for jid in jids:
+            pipeline.set(f"ql:j:{jid}", "no job")
+        pipeline.execute()
+    add_work(redis, *jids)
+
+    assert wait(lua, 1, "q") == ([], 1)
+    rounds = 0
+    while take_tokens(redis):
+        assert wait(lua, 2, "q", where="marked")[0] == []
+        rounds += 1
+        assert rounds < 25
