@@ -6,8 +6,11 @@ twice unless it is certain that it did not run: see `OutcomeUnknown`.
 
 from __future__ import annotations
 
+import math
+import os
 import re
 import uuid
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from redis import exceptions
@@ -56,6 +59,22 @@ _ANSWERS: Final = (
 )
 
 
+#: For how many seconds more than it has patience what came of a request is kept: an answer, or the
+#: request itself, may be long on its way.
+_KEPT_LONGER_S: Final = 60
+
+#: Where the command is in a call that carries another one out, counted from its own name.
+_WRAPPED_AT: Final = {"once": 3, "once.next": 5}
+
+
+@dataclass(slots=True)
+class _Sender:
+    """One that sends one request after the other: Redis keeps what came of the last one only."""
+
+    name: str
+    number: int = 0
+
+
 class Runner:
     """Calls the script on a redis-py client that must not retry by itself.
 
@@ -74,6 +93,8 @@ class Runner:
         self.script = script
         self.as_function = True
         self.patience = patience
+        self._senders: list[_Sender] = []
+        self._pid = os.getpid()
         self._clock = clock or Clock()
         # A client that was not made by us waits for nobody.
         self._replication = getattr(redis.connection_pool, "replication", Replication())
@@ -91,9 +112,26 @@ class Runner:
         """
         if not self.patience:
             return self._try(command, now, *args)
-        if command != "once" and not self._only_reads(command, args):
-            command, args = "once", (uuid.uuid4().hex, command, *args)
-        return self._insist(command, now, *args)
+        if command == "once" or self._only_reads(command, args):
+            return self._insist(command, now, *args)
+        sender = self._sender()
+        kept = math.ceil(self.patience) + _KEPT_LONGER_S
+        numbered = (sender.name, sender.number, kept, command, *args)
+        try:
+            return self._insist("once.next", now, *numbered)
+        finally:
+            self._senders.append(sender)
+
+    def _sender(self) -> _Sender:
+        """Take a sender that has nothing under way, for one request."""
+        if self._pid != os.getpid():
+            self._senders, self._pid = [], os.getpid()  # those before the fork are the parent's
+        try:
+            sender = self._senders.pop()
+        except IndexError:
+            sender = _Sender(uuid.uuid4().hex)
+        sender.number += 1
+        return sender
 
     def _insist(self, *args: str | float) -> Any:  # noqa: ANN401 - as above
         """Send a command until it is answered, as long as patience lasts.
@@ -199,7 +237,8 @@ class Runner:
             connection.disconnect()  # type: ignore[no-untyped-call]  # redis-py's own
             if reads or isinstance(error, _ANSWERS):
                 raise
-            command = next(word for word in args[3 + len(self.script.keys) :: 3] if word != "once")
+            words = args[3 + len(self.script.keys) :]
+            command = words[_WRAPPED_AT.get(str(words[0]), 0)]
             problem = f"Whether the command {command} ran is not known: {error}"
             raise OutcomeUnknown.of(problem) from shortened(error)
         except exceptions.ResponseError:

@@ -22,7 +22,7 @@ local FILES = [[
   throttle.set=throttle throttle.get=throttle? throttle.locks=throttle? throttle.pending=throttle?
   throttle.ttl=throttle? throttle.release=throttle throttle.delete=throttle
   queue.throttle.get=throttle? queue.throttle.set=throttle
-  once=once
+  once=once once.next=once
 ]]
 
 setmetatable(Commands, {

@@ -14,7 +14,8 @@ LUA = Path(qless_core.__file__).parent / "lua"
 
 #: Commands that answer two shapes have a method for each.
 SHAPES = {
-    "once": set(),  # the runner's own: it wraps the others
+    "once": set(),  # the runner's own: they wrap the others
+    "once.next": set(),
     "failed": {"failed", "failed_group"},
     "tag": {"tag", "tag_get", "tag_top"},
     "track": {"track", "tracked"},

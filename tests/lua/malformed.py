@@ -445,6 +445,15 @@ BAD_CALLS = {
         (("request", "frob"), "command"),
         (("request", "once", "other", "pause", "q"), "command"),
     ],
+    "once.next": [
+        *without(("sender", 1, 60, "pause"), "sender", "number", "seconds", "command"),
+        (("", 1, 60, "pause", "q"), "sender"),
+        *[(("sender", value, 60, "pause", "q"), "number") for value in NOT_COUNTS],
+        *[(("sender", 1, value, "pause", "q"), "seconds") for value in (*NOT_NUMBERS, "0", "-1")],
+        (("sender", 1, 60, "frob"), "command"),
+        (("sender", 1, 60, "once", "other", "pause", "q"), "command"),
+        (("sender", 1, 60, "once.next", "other", 1, 60, "pause", "q"), "command"),
+    ],
     "audit.look": [
         ((), "subject"),
         *[((value,), "subject") for value in NOT_SUBJECTS],

@@ -148,6 +148,7 @@ SHAPES = {
     "throttle.delete": (THROTTLE,),
     "queue.throttle.get": (QUEUE,),
     "queue.throttle.set": (QUEUE, NUMBER),
+    "once.next": (TEXT, NUMBER, NUMBER, ("put", "pop", "pause", "once", "frob"), *PUT),
     "once": (TEXT, ("put", "pop", "pause", "once", "frob"), *PUT),
     "audit.scan": (NUMBER, NUMBER),
     "audit.walk": (LISTS, QUEUE, NUMBER, NUMBER),
