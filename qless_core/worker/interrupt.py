@@ -78,7 +78,8 @@ class Grip:
         self.told: Interruption | None = None
         self._throw = throw
         self._thread = threading.get_ident()
-        self._by_signal = throw is None and _is_heard()
+        if not _is_installed:
+            _install()
         self._is_open = False
         self._is_closed = False
         self._helper: threading.Thread | None = None
@@ -140,7 +141,7 @@ class Grip:
             try:
                 # For good. Once more does no harm: who is interrupted does not know if it has it.
                 self._door.acquire()
-                if self._throw is None:
+                if self.told is not None and self._throw is None:
                     _raise_in(self._thread, None)
                 _grips.pop(id(self), None)
                 self._is_closed = True
@@ -167,7 +168,7 @@ class Grip:
 
     def _end_waiting(self) -> None:
         """End what the job waits for, by a signal where it heeds one, and by what it left."""
-        if self._by_signal:
+        if self._throw is None and _hears(self._thread):
             # Of its own, as a cleanup may take its time.
             threading.Thread(target=self._signal, name="qless-signal", daemon=True).start()
         run_cleanups(self.job)
@@ -184,6 +185,8 @@ class Grip:
 _grips: dict[int, Grip] = {}
 #: How often the main thread has heard the signal.
 _heard = 0
+#: Whether the main thread was made to.
+_is_installed = False
 
 
 def _said_here(kind: type[Interruption]) -> str:
@@ -233,15 +236,21 @@ def run_cleanups(job: Job) -> None:
             log.exception("job %r: a cleanup failed", job.jid)
 
 
-def _is_heard() -> bool:
-    """Whether this is the main thread, and the signal comes to us."""
-    if not _SIGNAL or threading.get_ident() != threading.main_thread().ident:
-        return False
-    handler = signal.getsignal(_SIGNAL)
-    if handler in (signal.SIG_DFL, signal.SIG_IGN):
+def _install() -> None:
+    """Have the main thread heed the signal, unless the program has use for it itself."""
+    global _is_installed  # noqa: PLW0603 - it is about the process
+    if threading.get_ident() != threading.main_thread().ident:
+        return
+    if _SIGNAL and signal.getsignal(_SIGNAL) in (signal.SIG_DFL, signal.SIG_IGN):
         signal.signal(_SIGNAL, _hear)
-        return True
-    return handler is _hear
+    _is_installed = True
+
+
+def _hears(thread: int) -> bool:
+    """Whether a thread heeds the signal."""
+    if not _SIGNAL or thread != threading.main_thread().ident:
+        return False
+    return signal.getsignal(_SIGNAL) is _hear
 
 
 def _hear(_: int, __: FrameType | None) -> None:

@@ -20,7 +20,7 @@ from qless_core.worker.heartbeat import keep
 from qless_core.worker.interrupt import Grip, Interruption
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from qless_core.job import Job
@@ -50,7 +50,7 @@ _OURS: Final = frozenset({__file__, finishing.__file__, job_class.__file__, inte
 
 
 def attempt(
-    job: Job, middleware: Iterable[Middleware] = (), *, throw: Throw | None = None
+    job: Job, middleware: Sequence[Middleware] = (), *, throw: Throw | None = None
 ) -> BaseException | None:
     """Run a job; answers what it raised, or None when it returned.
 
@@ -83,16 +83,29 @@ def attempt(
     return None
 
 
-def _run(job: Job, middleware: Iterable[Middleware], grip: Grip) -> None:
+def _run(job: Job, middleware: Sequence[Middleware], grip: Grip) -> None:
     """Run a job within its middleware."""
-    with ExitStack() as around:
-        for each in middleware:
-            around.enter_context(each(job))
-        klass = find(job.klass_name)
-        if getattr(klass, HEARTBEATS_ATTRIBUTE, False) is True:
-            around.enter_context(keep(job))
-        for each in middleware_of(klass, job.klass_name):
-            around.enter_context(each(job))
+    if middleware:
+        with ExitStack() as around:
+            for each in middleware:
+                around.enter_context(each(job))
+            _run_within(job, grip)
+    else:
+        _run_within(job, grip)
+
+
+def _run_within(job: Job, grip: Grip) -> None:
+    """Run a job within the middleware of its class."""
+    klass = find(job.klass_name)
+    own = middleware_of(klass, job.klass_name)
+    if getattr(klass, HEARTBEATS_ATTRIBUTE, False) is True:
+        own = (keep, *own)
+    if own:
+        with ExitStack() as around:
+            for each in own:
+                around.enter_context(each(job))
+            _perform(job, performer_of(job.klass_name, job.queue_name), grip)
+    else:
         _perform(job, performer_of(job.klass_name, job.queue_name), grip)
 
 
