@@ -14,6 +14,21 @@ from qless_web.console import current
 if TYPE_CHECKING:
     from qless_core.reads import Slice
     from qless_core.reads.workers import WorkerSummary
+    from qless_core.records import WorkerInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What a worker tells of itself with each sign of life."""
+
+    host: str
+    pid: int
+    kind: Annotated[str, "`forking`, `serial`, `thread` or `greenlet`."]
+    version: str
+    concurrency: Annotated[int, "How many jobs it runs at once, at most."]
+    started: Annotated[float | None, "Epoch seconds."]
+    state: Annotated[str, "`running`, `paused` or `stopping`."]
+    children: Annotated[tuple[str, ...], "The names of the processes that run its jobs."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +40,11 @@ class Worker:
     last_seen: Annotated[float | None, "Epoch seconds."]
     running: int
     stalled: int
-    queues: Annotated[tuple[str, ...], "Queues of some of the jobs that it holds now."]
+    queues: Annotated[tuple[str, ...], "Those it tells of, or else of some jobs that it holds."]
     gone: Annotated[bool, "It was not seen for `max-worker-age` seconds."]
+    silent: Annotated[bool, "It gives signs of life, but gave none of late."]
+    asked: Annotated[str, "What it is asked to do and has not done yet; empty for nothing."]
+    info: Annotated[Told | None, "Null for a child, and for a worker of another client."]
 
 
 WORKER = Worker(
@@ -37,6 +55,18 @@ WORKER = Worker(
     stalled=0,
     queues=("mail",),
     gone=False,
+    silent=False,
+    asked="",
+    info=Told(
+        host="shop-1",
+        pid=4101,
+        kind="forking",
+        version="0.1.0",
+        concurrency=4,
+        started=1798761600.0,
+        state="running",
+        children=("shop-1-4101-0",),
+    ),
 )
 
 
@@ -49,6 +79,22 @@ def _worker(found: WorkerSummary) -> Worker:
         stalled=found.stalled,
         queues=found.queues,
         gone=found.gone,
+        silent=found.silent,
+        asked=found.asked,
+        info=None if found.info is None else _told(found.info),
+    )
+
+
+def _told(info: WorkerInfo) -> Told:
+    return Told(
+        host=info.host,
+        pid=info.pid,
+        kind=info.kind,
+        version=info.version,
+        concurrency=info.concurrency,
+        started=info.started or None,
+        state=info.state,
+        children=tuple(child.name for child in info.children),
     )
 
 

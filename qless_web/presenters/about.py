@@ -54,8 +54,9 @@ def about_page(
     redis_url: str,
     namespace: str,
     from_checkout: bool = False,
+    metrics: bool = True,
 ) -> AboutPage:
-    """Return the page; `redis_url` without its password."""
+    """Return the page; `redis_url` without its password, `metrics` whether there are some."""
     return AboutPage(
         title="About",
         nav="about",
@@ -67,6 +68,8 @@ def about_page(
         addresses=(
             ("counts of all queues as JSON", Link("queues.index_data")),
             ("failures by group as JSON", Link("failures.counts")),
+            ("the JSON API, described", Link("api.openapi")),
+            *((("metrics for Prometheus", Link("metrics.metrics")),) if metrics else ()),
             ("does this process answer", Link("health.healthz")),
             ("can it serve", Link("health.readyz")),
         ),

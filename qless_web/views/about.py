@@ -37,6 +37,7 @@ def index() -> Response:
         redis_url=here.client.safe_url,
         namespace=here.client.namespace,
         from_checkout=project is not None,
+        metrics=here.settings.metrics,
     )
     return render(page)
 
