@@ -116,6 +116,7 @@ def chaos(
             wrong.append(f"{jobs - len(putter.acked)} jobs were never put: {putter.trouble}")
         _recur_no_more(client)
         drained_s = _drain(client, clock)
+        _wait_for(client, crew, clock)
         wrong += crew.end(LEAVE_S)
         acked = [job for job in planned if job.jid in putter.acked]
         verdict = judge(client, acked, RECURRING, folder / "runs")
@@ -144,6 +145,16 @@ def _drain(client: Client, clock: Clock) -> float:
     while left_to_do(client) and clock.monotonic() - begun < DRAIN_S:
         clock.wait(0.1)
     return clock.monotonic() - begun
+
+
+def _wait_for(client: Client, crew: Workers, clock: Clock) -> None:
+    """Wait until the last one that was started is at work, and heeds signals."""
+    until = clock.monotonic() + DRAIN_S
+    while clock.monotonic() < until:
+        known = [f"{each.name}-" for each in client.workers.counts]
+        if all(any(each.startswith(f"{name}-") for each in known) for name in crew.names()):
+            return
+        clock.wait(0.1)
 
 
 def report(run: Run) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 from collections import Counter
@@ -96,6 +97,10 @@ class Workers:
                 codes.append(code)
                 self.start(place)
         return codes
+
+    def names(self) -> list[str]:
+        """Name those that are now, as they call themselves to Redis."""
+        return [f"{socket.gethostname()}-{started[-1].pid}" for started in self._started]
 
     def end(self, seconds: float) -> list[str]:
         """Ask all to leave; answers what is wrong with the way they did."""
