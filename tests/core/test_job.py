@@ -358,7 +358,7 @@ def test_b53_cancelling_tells_whom_it_would_leave_waiting(client, queue):
     assert error.value.dependents
     assert client.jobs["a"].state == "waiting"
 
-    assert sorted(client.bulk_cancel("abcd")) == [*"abcd"]
+    assert sorted(client.bulk_cancel([*"abcd"])) == [*"abcd"]
     assert client.jobs.get(*"abcd") == []
 
 
