@@ -342,11 +342,10 @@ class Loop:
         for job in self._telling.doubtful:
             self._settler.keep(job)
         self._telling.doubtful.clear()
-        if kept := self._settler.kept:
+        if self._settler.kept:
             self._settler.flush(self._switch.stopped)
-            if self._switch.stopped.is_set():
-                # Some may have been given up; they have run all the same.
-                self._ran.update(job.jid for job in kept)
+            # They have run all the same.
+            self._ran |= self._settler.given_up
         if self._may_hold_more:
             self._drop_strangers([])
             self._may_hold_more = False

@@ -265,6 +265,8 @@ class Settler:
         self._client = client
         self._keep_s = keep
         self._kept: deque[_Kept] = deque()
+        #: The jids of jobs that ran, and of which Redis was not told what became of them.
+        self.given_up: set[str] = set()
         self._backoff = Backoff(longest=LONGEST_PAUSE_S)
 
     def __repr__(self) -> str:
@@ -316,6 +318,7 @@ class Settler:
             _REAL.wait(wait, stop)
         for kept in self._kept:
             log.error("job %r: its outcome could not be told", kept.outcome.job.jid)
+            self.given_up.add(kept.outcome.job.jid)
         self._kept.clear()
 
     def _keep(self, outcome: Outcome) -> _Kept:
@@ -335,6 +338,7 @@ class Settler:
                 if trouble.passes and _REAL.monotonic() < kept.until:
                     return trouble
                 log.exception("job %r: its outcome could not be told", kept.outcome.job.jid)
+                self.given_up.add(kept.outcome.job.jid)
             self._kept.popleft()
         self._backoff.reset()
         return None
