@@ -349,6 +349,6 @@ function Check.owned(jid, worker, known)
   must_run(jid, known[1])
   local owner = known[2]
   if owner ~= worker then
-    Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' is with another worker: ' .. (owner or ''), 1)
+    Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' was given out to another worker: ' .. (owner or ''), 1)
   end
 end
