@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import subprocess
 import sys
@@ -81,6 +82,16 @@ class Blocks:
         BEGUN.set()
         GATE.acquire()
         HEARD.append("went on")
+
+
+class Async:
+    @staticmethod
+    async def process(_):
+        try:
+            BEGUN.set()
+            await asyncio.sleep(600)
+        finally:
+            HEARD.append("finally")
 
 
 class Quick:

@@ -20,7 +20,7 @@ from qless_core.worker.interrupt import (
 )
 from qless_core.worker.performing import attempt
 from tests.support.polling import eventually
-from tests.worker.stopped_jobs import BEGUN, GATE, HEARD, Blocks, Quick, Spins
+from tests.worker.stopped_jobs import BEGUN, GATE, HEARD, Async, Blocks, Quick, Spins
 
 
 @pytest.fixture(autouse=True)
@@ -90,6 +90,14 @@ def test_a_job_that_computes_is_stopped_in_any_thread():
     assert isinstance(results[0], WorkerStopping)
     assert results[0].why == "TERM"
     assert results[0].__traceback__ is not None
+
+
+def test_an_asynchronous_job_is_stopped_where_it_waits():
+    with told_from_a_thread(WorkerStopping("TERM")):
+        error = attempt(make_job(Async))
+
+    assert isinstance(error, WorkerStopping)
+    assert HEARD == ["finally"]
 
 
 def test_what_a_job_does_in_finally_is_done_and_except_exception_swallows_nothing():
