@@ -374,14 +374,17 @@ class Contest:
     def _starts(self, contender: Contender, found: Found) -> None:
         self._redis.flushall()
         with ExitStack() as stack:
-            plain, stage = self._stage(PLAIN, stack), self._stage(contender, stack)
-            for each in (plain, stage):
+            stage = self._stage(contender, stack)
+            turns = [(stage, found.starts)]
+            if contender is not PLAIN:
+                turns.insert(0, (self._stage(PLAIN, stack), found.plain))
+            for each, _ in turns:
                 each.start()
                 each.took()
             found.idle.append(self._idle(stage))
             until = clock.monotonic() + LIMIT_S
             for number in range(-WARM_UP, self._told.samples):
-                for each, into in ((plain, found.plain), (stage, found.starts)):
+                for each, into in turns:
                     clock.wait(PAUSE_S)
                     took = each.took()
                     if number >= 0:
@@ -412,7 +415,7 @@ def report(contest: Contest) -> None:
         print(f"{contender.name:24}{found.speed:>9.0f}", *map("{:>10.0f}".format, used), end="")
         if found.starts:
             middle, late = (at(found.starts, part) for part in (0.5, 0.99))
-            plain, plain_late = (at(found.plain, part) for part in (0.5, 0.99))
+            plain, plain_late = (at(found.plain or found.starts, part) for part in (0.5, 0.99))
             print(f"{middle * 1000:>9.2f}{late * 1000:>9.2f}", end="")
             print(f"{plain * 1000:>14.2f}{plain_late * 1000:>8.2f}", end="")
             print(f"{late / plain_late:>11.2f}{statistics.median(found.idle) * 100:>8.1f}", end="")
@@ -463,7 +466,7 @@ def main() -> None:
     parser.add_argument("--venv", required=True, help="where the environments of the rivals are")
     parser.add_argument("--jobs", type=int, default=10_000)
     parser.add_argument("--samples", type=int, default=200, help="of put to start, each round")
-    parser.add_argument("--idle", type=float, default=5, help="seconds to watch idle workers")
+    parser.add_argument("--idle", type=float, default=10, help="seconds to watch idle workers")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
         "--only", nargs="+", default=[""], help="parts of the names of those to measure"
