@@ -11,6 +11,7 @@ from contextlib import suppress
 
 HEARD: list[str] = []
 BEGUN = threading.Event()
+LEAVE = threading.Event()
 #: What a job waits for that waits in C alone.
 GATE = threading.Lock()
 
@@ -92,6 +93,15 @@ class Async:
             await asyncio.sleep(600)
         finally:
             HEARD.append("finally")
+
+
+class Leaves:
+    """Returns when it is let go."""
+
+    @staticmethod
+    def process(_):
+        BEGUN.set()
+        LEAVE.wait(20)
 
 
 class Quick:

@@ -6,11 +6,12 @@ import os
 import signal
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
 from qless_core.testing import make_job
+from qless_core.worker import interrupt as interrupt_module
 from qless_core.worker.interrupt import (
     Grip,
     JobTaken,
@@ -20,13 +21,14 @@ from qless_core.worker.interrupt import (
 )
 from qless_core.worker.performing import attempt
 from tests.support.polling import eventually
-from tests.worker.stopped_jobs import BEGUN, GATE, HEARD, Async, Blocks, Quick, Spins
+from tests.worker.stopped_jobs import BEGUN, GATE, HEARD, LEAVE, Async, Blocks, Leaves, Quick, Spins
 
 
 @pytest.fixture(autouse=True)
 def _anew():
     HEARD.clear()
     BEGUN.clear()
+    LEAVE.clear()
     GATE.acquire(blocking=False)
     yield
     assert running() == []
@@ -166,6 +168,41 @@ def test_what_is_told_when_the_job_is_done_comes_too_late():
 
     assert not grip.interrupt(WorkerStopping())
     assert grip.told is None
+
+
+def test_a_job_that_returns_as_it_is_told_does_not_end_before_that_is_over(monkeypatch):
+    results, telling, go, over = [], threading.Event(), threading.Event(), threading.Event()
+    raise_in = interrupt_module._raise_in  # noqa: SLF001 - to hold it at that moment
+
+    def slowly(thread, kind):
+        if kind is not None:
+            telling.set()
+            go.wait(20)
+        raise_in(thread, kind)
+
+    def run():
+        results.append(attempt(make_job(Leaves)))
+        while not over.is_set():
+            pass
+        results.append("goes on")
+
+    monkeypatch.setattr(interrupt_module, "_raise_in", slowly)
+    runner = threading.Thread(target=run)
+    teller = threading.Thread(target=lambda: interrupt(WorkerStopping()))
+    runner.start()
+    assert BEGUN.wait(20)
+    teller.start()
+    assert telling.wait(20)
+
+    LEAVE.set()
+    with suppress(AssertionError):
+        eventually(lambda: results, within=0.3)  # which it must not be
+    go.set()
+    teller.join(20)
+    over.set()
+    runner.join(20)
+
+    assert results == [None, "goes on"]
 
 
 @pytest.mark.parametrize("in_main", [True, False])

@@ -34,7 +34,7 @@ def again(**options):
     return raised(TryAgain(**options), raised(OSError("busy")))
 
 
-def whats(job):
+def happenings(job):
     return [item.what for item in job.history]
 
 
@@ -113,7 +113,7 @@ def test_a_job_that_was_stopped_waits_at_once(client, settler, has_begun, left):
 
     stored = client.jobs["j"]
     assert (stored.state, stored.retries_left, stored.worker_name) == ("waiting", left, "")
-    assert whats(stored)[-1] == "stopped"
+    assert happenings(stored)[-1] == "stopped"
     assert stored.history[-1].details["why"] == "SIGTERM"
     assert (job.state, job.is_settled) == ("waiting", True)
 
@@ -181,7 +181,7 @@ def test_an_outcome_of_which_the_answer_is_lost_is_recorded_once(
 
     stored = client.jobs["j"]
     assert (stored.state, stored.retries_left) == (state, RETRIES[state])
-    assert len(whats(stored)) == len({*whats(stored)})
+    assert len(happenings(stored)) == len({*happenings(stored)})
     assert "settled, though the answer was lost" in caplog.text
     assert settler.kept == []
 
