@@ -105,10 +105,9 @@ def chaos(
         crew.start_all()
         putter = Putter(server.url, bunches(seed, planned), seconds)
         putter.start()
-        killer, wrong = Killer(server, crew, workers, seed), []
-        until = clock.monotonic() + seconds
-        while clock.monotonic() < until:
-            clock.wait(every_s)
+        killer, wrong, begun = Killer(server, crew, workers, seed), [], clock.monotonic()
+        for number in range(1, int(seconds / every_s) + 1):
+            clock.wait(begun + number * every_s - clock.monotonic())
             wrong += [f"a worker ended by itself with {code}" for code in crew.restart_ended()]
             killer.strike()
         putter.join(PATIENCE_S)
