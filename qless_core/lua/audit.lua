@@ -60,10 +60,6 @@ named('waited', Key.waited, 'string')
 named('lookout', Key.lookout, 'string')
 named('nudge', Key.nudge, 'zset')
 named('once', Key.once, 'string')
-named('wake', Key.wake, 'zset')
-named('waited', Key.waited, 'string')
-named('nudge', Key.nudge, 'zset')
-named('lookout', Key.lookout, 'string')
 named('throttle_locks', Key.throttle_locks, 'zset')
 named('throttle_pending', Key.throttle_pending, 'zset')
 named('throttle', Key.throttle, 'hash')
@@ -187,12 +183,6 @@ end
 --   list; cost(microseconds).
 local Looks = {}
 
--- Audit.is_foreign(problem) -> whether an error is Redis's, of a key that holds something else.
-function Audit.is_foreign(problem)
-  local text = type(problem) == 'table' and problem.err or problem
-  return type(text) == 'string' and string.find(text, 'WRONGTYPE', 1, true) ~= nil
-end
-
 -- visit(see, subject...): looks now, or later when this call has done enough. A key that holds something
 -- else ends a look, but no other: it is told of where it is met itself.
 local function visit(see, what, ...)
@@ -200,7 +190,7 @@ local function visit(see, what, ...)
     return see.later(what, ...)
   end
   local ok, problem = pcall(Looks[what], see, ...)
-  if not ok and not Audit.is_foreign(problem) then
+  if not ok and not Check.is_foreign(problem) then
     error(problem, 0)
   end
 end

@@ -26,6 +26,9 @@ local function remove(now, jid, groups)
   if state == 'complete' then
     return
   end
+  Dependencies.forget(jid)
+  Job.destroy(jid, known[5])
+  -- An entry without a job is nothing; a job without an entry would be lost.
   if worker and worker ~= '' then
     call('zrem', Key.worker_jobs(worker), jid)
   end
@@ -45,8 +48,6 @@ local function remove(now, jid, groups)
       Stats.uncount_failed(queue, failure.when)
     end
   end
-  Dependencies.forget(jid)
-  Job.destroy(jid, known[5])
   local was_tracked = call('zrem', Key.tracked, jid) == 1
   Events.canceled(jid, queue, worker)
   if was_tracked then

@@ -98,19 +98,22 @@ function Check.finite(value)
   return nil
 end
 
+-- Check.is_foreign(problem) -> whether an error is Redis's, of a key that holds something else, or of a number
+-- in it that is none.
+function Check.is_foreign(problem)
+  local text = type(problem) == 'table' and problem.err or problem
+  return type(text) == 'string' and (string.find(text, 'WRONGTYPE', 1, true)
+    or string.find(text, 'hash value is not', 1, true) or string.find(text, 'would overflow', 1, true)) ~= nil
+end
+
 -- Check.unless_foreign(act, ...) -> whether `act(...)` could be done: not where something of another kind lies
 -- under a key of it. Any other error is raised.
 function Check.unless_foreign(act, ...)
   local ok, problem = pcall(act, ...)
-  if ok then
-    return true
+  if not ok and not Check.is_foreign(problem) then
+    error(problem, 0)
   end
-  local text = type(problem) == 'table' and problem.err or problem
-  if type(text) == 'string' and (string.find(text, 'WRONGTYPE', 1, true)
-    or string.find(text, 'hash value is not', 1, true) or string.find(text, 'would overflow', 1, true)) then
-    return false
-  end
-  error(problem, 0)
+  return ok
 end
 
 -- Check.text(value, name) -> the value; it may be empty, but must be there.

@@ -24,13 +24,12 @@ local function advance(now, jid, known, options)
 end
 
 local function finish(now, jid, known, data, alone)
+  call('zadd', Key.completed, Call.now, jid)
   call('hmset', Key.job(jid), 'state', 'complete', 'worker', '', 'failure', '{}', 'queue', '',
     'expires', '0', 'remaining', Json.again(known[4], 5), 'time', Json.time(now), 'data', data)
-  call('zadd', Key.completed, Call.now, jid)
   if not alone then
     Dependencies.release(now, jid)
   end
-  Prune.completed(now)
   return 'complete'
 end
 
@@ -79,11 +78,6 @@ Commands['complete'] = function(now, arg)
   Config.prefetch('max-job-history', 'jobs-history', 'jobs-history-count')
 
   History.push(jid, known[7], History.item(now, '"done"'))
-  call('zrem', Key.locks(queue), jid)
-  call('zrem', Key.worker_jobs(worker), jid)
-  if known[8] then
-    Throttle.release(now, jid, known[8], queue, 'running')
-  end
   Stats.duration('run', queue, now, now - (Check.finite(known[6]) or now))
   -- Most jobs are neither tracked nor waited for: so both are asked at once first.
   local alone = call('exists', Key.tracked, Key.dependents(jid)) == 0
@@ -93,6 +87,14 @@ Commands['complete'] = function(now, arg)
     state = advance(now, jid, known, options)
   else
     state = finish(now, jid, known, arg[4], alone)
+  end
+  call('zrem', Key.locks(queue), jid)
+  call('zrem', Key.worker_jobs(worker), jid)
+  if known[8] then
+    Throttle.release(now, jid, known[8], queue, 'running')
+  end
+  if not options.to then
+    Prune.completed(now)
   end
   if tracked then
     Events.job('completed', jid)

@@ -109,9 +109,9 @@ end
 
 -- Cron.forget(jid, queue): nothing of it is left but its children.
 function Cron.forget(jid, queue)
+  call('del', Key.cron_job(jid), Key.cron_runs(jid))
   call('zrem', Key.cron(queue), jid)
   call('zrem', Key.crons, jid)
-  call('del', Key.cron_job(jid), Key.cron_runs(jid))
 end
 
 -- cron queue jid klass data expression timezone runs
@@ -134,18 +134,18 @@ Commands['cron'] = function(now, arg)
   local fresh, since = Cron.fresh(now, was, expression, timezone, runs)
   local other = not was and call('hmget', Key.recurring(jid), 'queue', 'count') or {}
   local count = was and was.count or other[2]
+  if fresh then
+    Cron.replace(now, jid, fresh, since)
+  end
+  Cron.wait(jid, queue)
   call('hmset', Key.cron_job(jid), 'jid', jid, 'klass', klass, 'data', data, 'state', 'recur',
     'queue', queue, 'type', 'cron', 'cron', expression, 'timezone', timezone,
     'priority', options.priority, 'tags', Json.list(options.tags), 'retries', options.retries,
     'backlog', options.backlog, 'count', Check.finite(count) or 0,
     'planned', fresh and fresh[#fresh] or was.planned)
-  if fresh then
-    Cron.replace(now, jid, fresh, since)
-  end
   if #options.throttles > 0 or was then
     call('hset', Key.cron_job(jid), 'throttles', Throttle.moved(options.throttles, nil, queue))
   end
-  Cron.wait(jid, queue)
   if was and was.queue ~= queue then
     call('zrem', Key.cron(was.queue), jid)
   elseif other[1] then

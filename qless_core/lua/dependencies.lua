@@ -165,29 +165,43 @@ function Dependencies.remember(jid, due)
   end
 end
 
--- One that a job waited for is finished. What raises does so before anything is written.
-local function release_one(now, jid, other)
-  local known = call('hmget', Key.job(other), 'queue', 'priority', 'scheduled', 'state')
-  call('srem', Key.dependencies(other), jid)
-  local queue, due = known[1], Check.finite(known[3])
-  if not queue or known[4] ~= 'depends' or call('scard', Key.dependencies(other)) > 0 then
-    return
-  end
-  call('zrem', Key.depends(queue), other)
+-- A job that waited for others waits for none: it goes to work, or, with a moment `due`, to the schedule.
+-- Answers the state that it is in now.
+local function go(now, jid, queue, priority, due)
+  local state = 'waiting'
   if due then
-    call('zadd', Key.scheduled(queue), due, other)
-    call('hset', Key.job(other), 'state', 'scheduled')
-    call('hdel', Key.job(other), 'scheduled')
+    state = 'scheduled'
+    call('zadd', Key.scheduled(queue), due, jid)
+    call('hset', Key.job(jid), 'state', state)
+    call('hdel', Key.job(jid), 'scheduled')
     Queue.tell_later(queue, due - now)
   else
-    Queue.to_work(queue, other, Check.finite(known[2]) or 0, now)
-    call('hset', Key.job(other), 'state', 'waiting')
+    Queue.to_work(queue, jid, Check.finite(priority) or 0, now)
+    call('hset', Key.job(jid), 'state', state)
   end
+  call('zrem', Key.depends(queue), jid)
+  return state
+end
+
+-- Dependencies.settle(now, jid, other) -> the state that jid goes to, now that it waits for `other` no more;
+-- nil while it waits for more, or does not wait at all. It goes first, and forgets the other one then: where
+-- it cannot go, it waits as before, for somebody to see.
+function Dependencies.settle(now, jid, other)
+  local known = call('hmget', Key.job(jid), 'queue', 'priority', 'scheduled', 'state')
+  local key = Key.dependencies(jid)
+  local others = call('scard', key) - call('sismember', key, other)
+  local state
+  if known[1] and known[4] == 'depends' and others == 0 then
+    state = go(now, jid, known[1], known[2], Check.finite(known[3]))
+  end
+  call('srem', key, other)
+  return state
 end
 
 -- Dependencies.release(now, jid): a job is finished; of its dependents, those that waited only for it go
--- to work, or to the schedule where they had a delay. One with something else under a key of it stays as
--- it is, and costs no other. Publishes nothing.
+-- to work, or to the schedule where they had a delay. One that cannot go, as something else lies under a key
+-- of it or of its queue, waits for this one still, where the audit finds it, and costs no other. Publishes
+-- nothing.
 function Dependencies.release(now, jid)
   local key = Key.dependents(jid)
   local ok, waiting = pcall(call, 'smembers', key)
@@ -195,7 +209,7 @@ function Dependencies.release(now, jid)
     return
   end
   for _, other in ipairs(waiting) do
-    pcall(release_one, now, jid, other)
+    pcall(Dependencies.settle, now, other, jid)
   end
   call('del', key)
 end
@@ -238,9 +252,9 @@ local function switch_on(now, jid, jids, strict)
     return
   end
   local due = call('zscore', Key.scheduled(queue), jid)
-  Queue.leave(queue, jid)
   call('zadd', Key.depends(queue), now, jid)
   call('hset', Key.job(jid), 'state', 'depends')
+  Queue.leave(queue, jid, Key.depends(queue))
   if state == 'throttled' then
     Throttle.release(now, jid, known[4], queue, state)
   end
@@ -269,9 +283,7 @@ local function switch_off(now, jid, jids)
     Dependencies.unlink(jid, other)
   end
   if call('exists', Key.dependencies(jid)) == 0 then
-    call('zrem', Key.depends(queue), jid)
-    Queue.to_work(queue, jid, Check.finite(known[3]) or 0, now)
-    call('hset', Key.job(jid), 'state', 'waiting')
+    go(now, jid, queue, known[3])
   end
 end
 

@@ -20,19 +20,22 @@ end
 local function use_retry(now, queue, job)
   local jid = job.jid
   local key = Key.job(jid)
-  call('hdel', key, 'grace')
   local remaining = floor(job.remaining) - 1
+  local failure
+  if remaining < 0 then
+    local group, message = Failures.exhausted(queue)
+    failure = Failures.make(now, group, message, '')
+    Failures.record(now, jid, queue, job.legacy, failure, false)
+  end
+  call('hdel', key, 'grace')
   call('hset', key, 'remaining', remaining)
-  if remaining >= 0 then
+  if not failure then
     return true
   end
   call('zrem', Key.locks(queue), jid)
   if job.throttles then
     Throttle.release(now, jid, job.throttles, queue, 'running')
   end
-  local group, message = Failures.exhausted(queue)
-  local failure = Failures.make(now, group, message, '')
-  Failures.record(now, jid, queue, job.legacy, failure, false)
   Events.if_tracked('failed', jid)
   Events.failed(jid, failure, encode(job.worker))
   return false
@@ -94,7 +97,7 @@ function Expire.locks(now, queue, count)
         retries = Check.finite(known[8]) or 0,
       }
       if job.worker ~= '' then
-        call('zrem', Key.worker_jobs(job.worker), jid)
+        pcall(call, 'zrem', Key.worker_jobs(job.worker), jid) -- who is gone keeps no job here
       end
       local grace = Config.number('grace-period')
       local warned = Check.finite(known[3]) == 1

@@ -21,6 +21,15 @@ function Failures.make(now, group, message, worker)
   return failure
 end
 
+-- A group that had no jobs is listed; where that cannot be, it has none again.
+local function list_group(group)
+  local ok, problem = pcall(call, 'sadd', Key.failures, group)
+  if not ok then
+    call('lpop', Key.failed(group))
+    error(problem, 0)
+  end
+end
+
 -- Failures.record(now, jid, queue, legacy, failure, by_worker, data): the only place where a job becomes
 -- failed. `legacy` is its old history field; the history names the worker of the failure with `by_worker`;
 -- `data`, its new data or nil.
@@ -31,7 +40,7 @@ function Failures.record(now, jid, queue, legacy, failure, by_worker, data)
   History.push(jid, legacy,
     History.item(now, '"failed"', '{' .. worker .. '"group":' .. failure.group .. '}'))
   if call('lpush', Key.failed(failure.name), jid) == 1 then
-    call('sadd', Key.failures, failure.name)
+    list_group(failure.name)
   end
   if data then
     call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure.json,

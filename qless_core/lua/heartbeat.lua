@@ -44,13 +44,13 @@ Commands['timeout'] = function(now, arg)
     local jid, known = job[1], job[2]
     local worker, queue = known[2] or '', known[3]
     History.push(jid, known[4], History.item(now, '"timed-out"'))
-    call('zrem', Key.locks(queue), jid)
     call('zadd', Key.work(queue), '+inf', jid)
+    call('hmset', Key.job(jid), 'state', 'stalled', 'expires', 0)
     Queue.tell(queue)
+    call('zrem', Key.locks(queue), jid)
     if worker ~= '' then
       call('zrem', Key.worker_jobs(worker), jid)
     end
-    call('hmset', Key.job(jid), 'state', 'stalled', 'expires', 0)
     if known[5] then
       Throttle.release(now, jid, known[5], queue, 'running')
     end

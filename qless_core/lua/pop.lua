@@ -26,13 +26,13 @@ local function promote(now, queue, room)
   local scheduled = Key.scheduled(queue)
   for _, jid in ipairs(call('zrangebyscore', scheduled, '-inf', now, 'limit', 0, room)) do
     local ok, known = pcall(call, 'hmget', Key.job(jid), 'jid', 'priority', 'state', 'queue')
-    call('zrem', scheduled, jid)
     if not ok then
       Queue.set_aside(queue, jid)
     elseif known[1] and not Queue.is_elsewhere(jid, known[3], known[4], scheduled) then
       Queue.to_work(queue, jid, Check.finite(known[2]) or 0, now)
       call('hset', Key.job(jid), 'state', 'waiting')
     end
+    call('zrem', scheduled, jid)
   end
 end
 

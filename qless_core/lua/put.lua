@@ -18,16 +18,16 @@ function Put.known(jid)
   }
 end
 
--- What leaves the place where the job is: sets, worker, completed, the statistic of failed jobs, and
--- the list of its group unless the caller takes it off.
-local function leave(now, jid, was, listed)
-  if was.throttles then
-    Throttle.release(now, jid, was.throttles, was.queue, was.state)
-  end
+-- Leaves the place where the job was, now that it has entered another set, the key `entered`: sets, worker,
+-- completed, the statistic of failed jobs, and the list of its group unless the caller takes it off.
+local function leave(jid, was, listed, entered)
   if was.state == 'failed' then
     Failures.forget(jid, was.failure, was.queue, listed)
   elseif was.queue and was.queue ~= '' then
-    Queue.leave(was.queue, jid)
+    Queue.leave(was.queue, jid, entered)
+    if was.state == 'throttled' and Key.throttled(was.queue) ~= entered then
+      Throttle.leave(was.queue, jid)
+    end
   end
   if was.worker and was.worker ~= '' then
     call('zrem', Key.worker_jobs(was.worker), jid)
@@ -62,8 +62,8 @@ function Put.place(now, jid, was, to)
     Dependencies.replace(jid, to.depends, effective)
   end
   local waits = (was.jid or to.depends) and call('exists', Key.dependencies(jid)) == 1
-  if was.jid then
-    leave(now, jid, was, to.listed)
+  if was.throttles then
+    Throttle.release(now, jid, was.throttles) -- what it held is free, for itself too
   end
   local state = 'throttled'
   if not (to.throttles or was.throttles)
@@ -76,6 +76,9 @@ function Put.place(now, jid, was, to)
     Dependencies.remember(jid, delay > 0 and now + delay)
   end
   Queue.remember(queue, now)
+  if was.jid then
+    leave(jid, was, to.listed, Queue.set_of(state, queue))
+  end
 
   Events.put(jid, name)
   if was.worker and was.worker ~= '' and was.worker ~= to.me then
@@ -193,8 +196,8 @@ local function put_plain(now, arg)
     return false
   end
   local name = encode(queue)
-  call('rpush', Key.history(jid), '[' .. Json.second(now) .. ',"put",{"q":' .. name .. '}]')
   Queue.to_work(queue, jid, 0, now)
+  call('rpush', Key.history(jid), '[' .. Json.second(now) .. ',"put",{"q":' .. name .. '}]')
   call('hmset', Key.job(jid), 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
     'remaining', '5', 'time', Json.time(now), 'jid', jid, 'klass', klass, 'data', data,
     'priority', '0', 'retries', '5', 'tags', '[]')

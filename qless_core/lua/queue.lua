@@ -58,6 +58,23 @@ function Queue.tell_later(queue, delay)
   end
 end
 
+-- The set that holds a queue's jobs of each state.
+local SETS = {
+  waiting = Key.work,
+  stalled = Key.work,
+  running = Key.locks,
+  scheduled = Key.scheduled,
+  depends = Key.depends,
+  throttled = Key.throttled,
+}
+
+-- Queue.set_of(state, queue) -> the key of the set that holds the queue's jobs of a state; nil where the
+-- state has none, or the job is in no queue.
+function Queue.set_of(state, queue)
+  local set = SETS[state]
+  return set and queue and set(queue)
+end
+
 -- Queue.to_work(queue, jid, priority, when): waits there for a worker, in line since that moment.
 function Queue.to_work(queue, jid, priority, when)
   call('zadd', Key.work(queue), Queue.score(priority, when), jid)
@@ -82,20 +99,10 @@ end
 -- Queue.set_aside(queue, jid): a job that cannot be taken, as something else lies under a key of it,
 -- waits behind all others until that is mended.
 function Queue.set_aside(queue, jid)
+  call('zadd', Key.work(queue), '-inf', jid)
   call('zrem', Key.locks(queue), jid)
   call('zrem', Key.scheduled(queue), jid)
-  call('zadd', Key.work(queue), '-inf', jid)
 end
-
--- The set that holds the jobs of each state.
-local SETS = {
-  waiting = Key.work,
-  stalled = Key.work,
-  running = Key.locks,
-  scheduled = Key.scheduled,
-  depends = Key.depends,
-  throttled = Key.throttled,
-}
 
 -- Queue.is_elsewhere(jid, state, queue, here) -> whether a job that the set `here` names is not to be
 -- had from there: by its own word it is in another set, and that set has it, too; or it is done with.
@@ -105,12 +112,8 @@ function Queue.is_elsewhere(jid, state, queue, here)
   if state == 'failed' or state == 'complete' then
     return true
   end
-  local set = SETS[state]
-  if not set or not queue then
-    return false
-  end
-  local key = set(queue)
-  return key ~= here and call('zscore', key, jid) ~= false
+  local key = Queue.set_of(state, queue)
+  return key and key ~= here and call('zscore', key, jid) ~= false or false
 end
 
 -- Queue.remember(queue, now): adds it to the known ones.
@@ -118,12 +121,15 @@ function Queue.remember(queue, now)
   call('zadd', Key.queues, 'NX', Call.now, queue)
 end
 
--- Queue.leave(queue, jid): out of every set, for jobs whose state may not tell which one holds it.
-function Queue.leave(queue, jid)
-  call('zrem', Key.work(queue), jid)
-  call('zrem', Key.locks(queue), jid)
-  call('zrem', Key.scheduled(queue), jid)
-  call('zrem', Key.depends(queue), jid)
+-- Queue.leave(queue, jid, entered): out of every set, for jobs whose state may not tell which one holds it;
+-- but the one that the job has entered, a key or nil: it is there before it leaves, so that what breaks half
+-- way loses none. Of those that a throttle keeps back, see Throttle.leave.
+function Queue.leave(queue, jid, entered)
+  for _, key in ipairs({ Key.work(queue), Key.locks(queue), Key.scheduled(queue), Key.depends(queue) }) do
+    if key ~= entered then
+      call('zrem', key, jid)
+    end
+  end
 end
 
 -- counts(now, queue) -> JSON. A scheduled job whose time has come counts as waiting. Jobs that recur by

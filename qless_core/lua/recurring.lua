@@ -45,11 +45,11 @@ Commands['recur'] = function(now, arg)
     end
   end
   local cron = not known[2] and Cron.known(jid)
+  call('zadd', Key.recur(queue), next_run, jid)
   call('hmset', key, 'jid', jid, 'klass', klass, 'data', data, 'priority', options.priority,
     'tags', Json.list(options.tags), 'state', 'recur', 'queue', queue, 'type', 'interval',
     'count', Check.finite(cron and cron.count or known[1]) or 0, 'interval', interval,
     'retries', options.retries, 'backlog', options.backlog)
-  call('zadd', Key.recur(queue), next_run, jid)
   Queue.tell_later(queue, next_run - now)
   if #options.throttles > 0 or known[3] then
     call('hset', key, 'throttles', Throttle.moved(options.throttles, nil, queue))
@@ -251,10 +251,10 @@ end
 Commands['unrecur'] = function(_, arg)
   local jid = Check.name(arg[1], 'jid')
   local queue = call('hget', Key.recurring(jid), 'queue')
+  call('del', Key.recurring(jid))
   if queue then
     call('zrem', Key.recur(queue), jid)
   end
-  call('del', Key.recurring(jid))
   local cron = call('hget', Key.cron_job(jid), 'queue')
   if cron then
     Cron.forget(jid, cron)

@@ -56,9 +56,9 @@ local function requeue(now, jid, note, queue)
     return fail(now, jid, note)
   end
   local remaining = Check.finite(fields(jid, 'remaining')[1])
-  call('zrem', Key.completed, jid)
   local listed = was.state == 'failed' and Failures.group(was.failure)
   Put.again(now, was, queue, false)
+  call('zrem', Key.completed, jid)
   if listed then
     Failures.remove(listed, { jid })
   end
@@ -72,14 +72,14 @@ end
 fail = function(now, jid, note)
   local was = known(jid)
   local queue = was.queue or ''
+  local message = 'The audit found this job: ' .. note
+  local failure = Failures.make(now, GROUP, message, '')
+  Failures.record(now, jid, queue, was.legacy, failure, false)
   if was.state == 'failed' then
     Failures.forget(jid, was.failure, queue)
   end
   Dependencies.forget(jid)
   call('del', Key.dependencies(jid))
-  local message = 'The audit found this job: ' .. note
-  local failure = Failures.make(now, GROUP, message, '')
-  Failures.record(now, jid, queue, was.legacy, failure, false)
   Queue.leave(queue, jid)
   call('zrem', Key.completed, jid)
   local throttles = fields(jid, 'throttles')[1]
@@ -115,24 +115,14 @@ end
 
 -- A job that waits for others loses one of them; when that was the last one, it goes where it was to go.
 local function release(now, jid, other)
-  call('srem', Key.dependencies(jid), other)
-  local ok = pcall(call, 'srem', Key.dependents(other), jid)
-  if not ok or call('exists', Key.dependencies(jid)) == 1 then
+  local state = Dependencies.settle(now, jid, other)
+  pcall(call, 'srem', Key.dependents(other), jid)
+  if not state then
     return 'waits for "' .. other .. '" no more'
+  elseif state == 'scheduled' then
+    return 'is scheduled in the queue "' .. fields(jid, 'queue')[1] .. '"'
   end
-  local job = fields(jid, 'queue', 'priority', 'scheduled')
-  local queue, due = job[1], Check.finite(job[3])
-  call('zrem', Key.depends(queue), jid)
-  if due and due > now then
-    call('zadd', Key.scheduled(queue), due, jid)
-    Queue.tell_later(queue, due - now)
-    call('hset', Key.job(jid), 'state', 'scheduled')
-    call('hdel', Key.job(jid), 'scheduled')
-    return 'is scheduled in the queue "' .. queue .. '"'
-  end
-  Queue.to_work(queue, jid, Check.finite(job[2]) or 0, now)
-  call('hset', Key.job(jid), 'state', 'waiting')
-  return 'waits for a worker in the queue "' .. queue .. '"'
+  return 'waits for a worker in the queue "' .. fields(jid, 'queue')[1] .. '"'
 end
 
 -- What can be done: kind -> how -> function(now, subject, note) -> what was done.
@@ -199,8 +189,9 @@ local function believe(now, subject, note)
     call('hmset', Key.job(jid), 'state', 'failed', 'failure', failure, 'worker', '', 'expires', '')
     return 'has failed in the group "' .. name .. '"'
   end
+  local done = requeue(now, jid, note, place == 'locks' and name or nil)
   call('zrem', Audit.place_key(place, name), jid) -- locked, or complete: which nobody bears out
-  return requeue(now, jid, note, place == 'locks' and name or nil)
+  return done
 end
 
 local function out_and(act)
@@ -210,8 +201,12 @@ local function out_and(act)
       leave('a recurring job can be cleaned only')
     end
     known(jid)
-    drop(place, name, jid)
-    return act(now, jid, note)
+    local done = act(now, jid, note)
+    local at = fields(jid, 'state', 'queue')
+    if Queue.set_of(at[1], at[2]) ~= Audit.place_key(place, name) then
+      drop(place, name, jid)
+    end
+    return done
   end
 end
 
@@ -476,7 +471,7 @@ local function mend(now, kind, act, subject)
     return '{"done":' .. encode(reply) .. '}'
   elseif type(reply) == 'table' and (reply.left or reply.sentence) then
     return '{"left":' .. encode(reply.left or reply.sentence) .. '}'
-  elseif Audit.is_foreign(reply) then
+  elseif Check.is_foreign(reply) then
     return '{"left":"a key that it needs holds something else"}'
   end
   error(reply, 0)

@@ -21,32 +21,36 @@ Commands['retry'] = function(now, arg)
   end
 
   local remaining = Check.remaining(known[5]) - 1
-  call('hset', key, 'remaining', remaining)
-  call('zrem', Key.locks(queue), jid)
-  call('zrem', Key.worker_jobs(worker), jid)
-  call('hdel', key, 'grace')
-  if known[7] then
-    Throttle.release(now, jid, known[7], queue, 'running')
-  end
   if group and message then
     Config.prefetch('max-job-history', 'max-failure-message', 'host-max-failures')
-    if Config.text('host-max-failures') then
-      Limits.failed(now, jid, worker)
-    end
   end
   if remaining < 0 then
     local default_group, default_message = Failures.exhausted(queue)
     local failure = Failures.make(now, group or default_group, message or default_message,
       message and worker or '')
     Failures.record(now, jid, queue, known[6], failure, false)
+    call('hset', key, 'remaining', remaining)
+  else
+    local state = Queue.enter(now, queue, jid, Check.finite(known[4]) or 0, delay, false)
+    if group and message then
+      call('hmset', key, 'state', state, 'remaining', remaining, 'failure',
+        Failures.make(now, group, message, worker).json)
+    else
+      call('hmset', key, 'state', state, 'remaining', remaining)
+    end
+  end
+  call('zrem', Key.locks(queue), jid)
+  call('zrem', Key.worker_jobs(worker), jid)
+  call('hdel', key, 'grace')
+  if known[7] then
+    Throttle.release(now, jid, known[7], queue, 'running')
+  end
+  if group and message and Config.text('host-max-failures') then
+    Limits.failed(now, jid, worker)
+  end
+  if remaining < 0 then
     Events.if_tracked('failed', jid)
     return -1
-  end
-  local state = Queue.enter(now, queue, jid, Check.finite(known[4]) or 0, delay, false)
-  if group and message then
-    call('hmset', key, 'state', state, 'failure', Failures.make(now, group, message, worker).json)
-  else
-    call('hset', key, 'state', state)
   end
   return remaining
 end

@@ -242,6 +242,7 @@ end
 function Spawn.run(now, queue, room)
   local plan = Spawn.plan(now, queue, room)
   for _, child in ipairs(plan.children) do
+    Queue.to_work(queue, child.jid, child.priority, child.when)
     Tags.index(now, child.jid, child.tags)
     call('hmset', Key.job(child.jid), 'jid', child.jid, 'klass', child.klass, 'data', child.data,
       'priority', child.priority, 'tags', Json.list(child.tags), 'state', 'waiting', 'worker', '',
@@ -253,7 +254,6 @@ function Spawn.run(now, queue, room)
     end
     History.push(child.jid, false,
       History.item(child.when, '"put"', '{"q":' .. encode(queue) .. '}'))
-    Queue.to_work(queue, child.jid, child.priority, child.when)
   end
   for _, moved in ipairs(plan.moved) do
     moved.kind.move(queue, moved)

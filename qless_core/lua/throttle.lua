@@ -145,8 +145,8 @@ local function pend(now, id, queue, job)
   return true
 end
 
--- Takes a job out of those that are kept back in a queue.
-local function take_out(queue, jid)
+-- Throttle.leave(queue, jid): out of those that are kept back in a queue.
+function Throttle.leave(queue, jid)
   local key = Key.throttled(queue)
   call('zrem', key, jid)
   if call('exists', key) == 0 then
@@ -172,7 +172,7 @@ local function bring(now, jid, score)
     Queue.to_work(queue, jid, priority, when)
   end
   call('hset', Key.job(jid), 'state', 'waiting')
-  take_out(queue, jid)
+  Throttle.leave(queue, jid)
   return true
 end
 
@@ -203,7 +203,7 @@ end
 
 -- Throttle.release(now, jid, stored, queue, state): a job that ran, or waited, does not any more; the next
 -- ones in line of its throttles go to work. `stored` is its field `throttles`; `queue` and `state` are where
--- it was.
+-- it was; without them it stays in the set of its queue, for the caller to take it out when it is elsewhere.
 function Throttle.release(now, jid, stored, queue, state)
   for _, id in ipairs(Throttle.ids(stored)) do
     if try('zrem', Key.throttle_locks(id), jid) ~= 1 then
@@ -216,7 +216,7 @@ function Throttle.release(now, jid, stored, queue, state)
     end
   end
   if state == 'throttled' and queue and queue ~= '' then
-    take_out(queue, jid)
+    Throttle.leave(queue, jid)
   end
 end
 
@@ -319,7 +319,7 @@ local function adopt(now, queue)
       end
     end
     if not waits and not bring(now, jid, -math.huge) then
-      take_out(queue, jid)
+      Throttle.leave(queue, jid)
     end
   end
 end
@@ -334,7 +334,7 @@ function Throttle.recheck(now, queue, room, silent)
   if silent then
     for _, jid in ipairs(call('zrangebyscore', throttled, '-inf', '-inf', 'limit', 0, MOST)) do
       if not bring(now, jid, -math.huge) then
-        take_out(queue, jid)
+        Throttle.leave(queue, jid)
       end
     end
   end
