@@ -37,7 +37,10 @@ from qless_core.job_class import CannotPerform
 from qless_core.queue import Queue
 from qless_core.recurring import RecurringJob
 from qless_core.version import __version__
+from qless_core.worker.forking import ForkingWorker
+from qless_core.worker.greenlets import GreenletWorker
 from qless_core.worker.serial import SerialWorker
+from qless_core.worker.threads import ThreadWorker
 
 __all__ = [  # noqa: RUF022 - grouped by what they are for
     # Talking to a queue
@@ -49,7 +52,10 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "RecurringJob",
     "State",
     # Working
+    "ForkingWorker",
+    "GreenletWorker",
     "SerialWorker",
+    "ThreadWorker",
     # What can go wrong
     "QlessError",
     "ArchiveMoved",

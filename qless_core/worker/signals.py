@@ -43,7 +43,8 @@ class Ears:
     """Hears signals by a pipe; on the main thread only.
 
     Args:
-        numbers: which; each is left alone where the program itself handles or ignores it.
+        numbers: which; each is left alone where the program itself handles or ignores it, but for
+            CHLD, which nobody means to ignore.
 
     """
 
@@ -65,7 +66,9 @@ class Ears:
         self._fd_before = signal.set_wakeup_fd(self._writes, warn_on_full_buffer=False)
         for number in self._numbers:
             before = signal.getsignal(number)
-            if before in _BY_DEFAULT:
+            # Where it is ignored, as some programs hand it down, the dead are not told of.
+            is_deaf = number == signal.SIGCHLD and before == signal.SIG_IGN
+            if before in _BY_DEFAULT or is_deaf:
                 self._before[number] = before
                 signal.signal(number, _heard)
 

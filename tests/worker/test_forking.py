@@ -118,6 +118,16 @@ def test_a_child_that_is_killed_while_it_waits_is_replaced(program):
     assert child not in ran_by(program)
 
 
+def test_a_death_is_noticed_though_whoever_started_the_worker_ignores_those_of_children(program):
+    program.wrapped = ("sh", "-c", 'trap "" CHLD; exec "$@"', "sh")
+    jid = program.put("kills_itself", data={"signal": "SIGKILL"}, retries=0)
+    program.start("forking")
+
+    eventually(lambda: program.state(jid) == "failed")
+
+    assert "SIGKILL" in program.client.jobs[jid].failure.message
+
+
 def test_a_spare_that_is_killed_is_replaced(program):
     program.start("forking", jobs_per_child=1)
     program.at_work("w-0")
