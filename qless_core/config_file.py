@@ -6,9 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from qless_core import reads
-from qless_core.options import unknown
 from qless_core.errors import BadArgument
-from qless_core.options import as_number, option_of
+from qless_core.options import as_number, option_of, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
