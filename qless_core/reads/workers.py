@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Jobs of a worker that are looked at to tell what it does and which queues it serves.
 _SAMPLE = 5
+#: Queues that a worker tells of which are looked for; a link to others would lead nowhere.
+_QUEUES = 50
 #: Children of one worker that are looked at.
 CHILDREN_SHOWN = 64
 #: Seconds without a beat after which a worker that gives them is not well; it gives one every 3.
@@ -46,6 +48,8 @@ class WorkerSummary:
     stalled: int
     #: Queues that it tells of, or else those of jobs it holds now.
     queues: tuple[str, ...] = ()
+    #: Those of these that there are: the others are patterns, or nothing was ever put there.
+    known_queues: frozenset[str] = frozenset()
     #: It was not seen for `max-worker-age` seconds.
     gone: bool = False
     #: It gives beats, but gave none for `SILENT_S` seconds.
@@ -160,8 +164,10 @@ class _Look:
         self._keys = scope.keys
         self._jobs: dict[str, float | None] = {}
         self._running = self._stalled = 0
-        self._told: tuple[str | None, str | None] = (None, None)
-        self._fields: list[list[str | None] | None] = []
+        self._info: WorkerInfo | None = None
+        self._asked = ""
+        self._fields: list[list[str | None]] = []
+        self._known: frozenset[str] = frozenset()
 
     def was_seen(self, at: float | None, before: float) -> None:
         """Note when it was seen last; it is gone when that was before a moment."""
@@ -182,41 +188,47 @@ class _Look:
     def hears(self, replies: Sequence[Any]) -> list[Call]:
         """Take what came, and ask of the first of its jobs."""
         told, asked, running, stalled, found = replies
-        self._told = (told, asked)
+        self._info = WorkerInfo.from_reply(parse(told))
+        self._asked = _asked(asked, self._info)
         self._running, self._stalled = running or 0, stalled or 0
         self._jobs = by_score(found)
-        return [call("hmget", self._keys.job(jid), ["klass", "queue"]) for jid in self._jobs]
+        return [
+            *(call("hmget", self._keys.job(jid), ["klass", "queue"]) for jid in self._jobs),
+            *(call("zscore", self._keys.queues, name) for name in self._queues),
+        ]
 
-    def learns(self, fields: Iterator[list[str | None] | None]) -> None:
-        """Take what came of its jobs, one reply for each."""
-        self._fields = [next(fields) for _ in self._jobs]
+    def learns(self, replies: Iterator[Any]) -> None:
+        """Take what came of its jobs and queues, one reply for each."""
+        self._fields = [next(replies) or [None, None] for _ in self._jobs]
+        self._known = frozenset(name for name in self._queues if next(replies) is not None)
+
+    @property
+    def _queues(self) -> tuple[str, ...]:
+        return self._info.queues[:_QUEUES] if self._info else ()
 
     def summary(
         self, children: tuple[WorkerSummary, ...] = (), total: int | None = None
     ) -> WorkerSummary:
         """Say what was found."""
-        info = WorkerInfo.from_reply(parse(self._told[0]))
+        info = self._info
         jobs = tuple(
             HeldJob(jid, klass or "", queue or "", ends)
-            for (jid, ends), (klass, queue) in zip(
-                self._jobs.items(),
-                (each or (None, None) for each in self._fields),
-                strict=True,
-            )
+            for (jid, ends), (klass, queue) in zip(self._jobs.items(), self._fields, strict=True)
         )
-        served = {each.queue for child in children for each in child.jobs}
-        served |= {each.queue for each in jobs}
-        silent = info is not None and not self._gone and (self._seen or 0) < self._now - SILENT_S
+        taken = {each.queue for child in children for each in child.jobs}
+        taken |= {each.queue for each in jobs}
+        taken -= {""}
         return WorkerSummary(
             name=self.name,
             last_seen=self._seen,
             running=self._running,
             stalled=self._stalled,
-            queues=info.queues if info and info.queues else tuple(sorted(served - {""})),
+            queues=info.queues if info and info.queues else tuple(sorted(taken)),
+            known_queues=self._known | taken,
             gone=self._gone,
-            silent=silent,
+            silent=info is not None and not self._gone and (self._seen or 0) < self._now - SILENT_S,
             info=info,
-            asked=_asked(self._told[1], info),
+            asked=self._asked,
             jobs=jobs,
             children=children,
             children_total=len(children) if total is None else total,
@@ -276,7 +288,7 @@ def worker(scope: Scope, name: str, part: Slice) -> Read[WorkerDetail]:
     is_child = parent is not None and name in {each.name for each in parent.children}
     return WorkerDetail(
         summary=me.summary(tuple(look.summary() for look in looks[1:]), len(children)),
-        known=seen is not None or (held or 0) > 0,
+        known=seen is not None or (held or 0) > 0 or is_child,
         jobs=Listing(rows, held or 0, part.offset),
         parent=above if is_child else "",
     )

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def _ask_forget(_form: Form, worker: str) -> AskPage:
-    held = current().client.workers[worker]
+    # One call, where `workers[worker]` takes two: what it tells of itself is not asked here.
+    held = current().client.commands.worker(worker)
     return ask.forget_worker(worker, len(held.jobs) + len(held.stalled))
 
 

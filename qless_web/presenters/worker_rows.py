@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 #: Queues of a worker that a row names; the rest is a number.
 _NAMED_QUEUES = 3
 
-#: What stands in a pattern of names, and never leads to one queue.
-_WILD = frozenset("*?[")
-
 #: What a worker is doing: the word, and the state of a job that has its colour and icon.
 Doing = tuple[str, str]
 
@@ -51,7 +48,8 @@ class WorkerRow:
         doing: what it does, and the state of a job that has its colour; None when it is not known.
         asked: what it is asked to do and has not done yet, in words; "" for nothing.
         seen: when it last gave a sign of life, epoch seconds.
-        queues: some of the queues that it serves, or of the jobs it holds; a pattern has no link.
+        queues: some of the queues that it serves, or of the jobs it holds; a pattern, and one that
+            there is not, has no link.
         more_queues: how many more there are.
         job: the job whose lock ends first; None when it holds none.
         more_jobs: how many more it holds.
@@ -94,7 +92,7 @@ def worker_row(worker: WorkerSummary) -> WorkerRow:
         facts=tuple(_facts(worker)),
         doing=doing(worker, running, stalled),
         asked=f"asked to {worker.asked}" if worker.asked else "",
-        queues=queues_of(worker.queues[:_NAMED_QUEUES]),
+        queues=queues_of(worker.queues[:_NAMED_QUEUES], worker.known_queues),
         more_queues=max(0, len(worker.queues) - _NAMED_QUEUES),
         job=first,
         more_jobs=max(0, running + stalled - 1) if first else 0,
@@ -136,9 +134,9 @@ def doing(worker: WorkerSummary, running: int, stalled: int) -> Doing | None:
     return None if worker.info is None else _IDLE
 
 
-def queues_of(names: Iterable[str]) -> tuple[tuple[str, Link | None], ...]:
-    """Return names of queues with their links; a pattern of names leads nowhere."""
-    return tuple((name, None if _WILD & {*name} else queue_link(name)) for name in names)
+def queues_of(names: Iterable[str], known: frozenset[str]) -> tuple[tuple[str, Link | None], ...]:
+    """Return names of queues with their links; what is no queue leads nowhere."""
+    return tuple((name, queue_link(name) if name in known else None) for name in names)
 
 
 def _facts(worker: WorkerSummary) -> Iterable[str]:

@@ -145,7 +145,7 @@ def worker_page(found: WorkerDetail, number: int) -> WorkerPage:
         is_known=is_known,
         notices=tuple(_notices(worker)),
         facts=tuple(_facts(worker)),
-        queues=queues_of(worker.queues),
+        queues=queues_of(worker.queues, worker.known_queues),
         children=children,
         more_children=max(0, worker.children_total - len(children)),
         parent=(found.parent, jobs.worker_link(found.parent)) if found.parent else None,

@@ -54,6 +54,8 @@ def paths(shop):
     told = WorkerInfo(host="web-3", pid=4711, kind="forking", queues=("mail",), children=(child,))
     client.workers.beat(worker, told)
     client.workers.ask(worker, "pause")
+    # Looking at all pages takes longer than a worker may be silent.
+    client.redis.zadd(client.keys.workers, {worker: client.now() + 3_600})
     running = client.jobs[jobs["running"]]
     client.commands.progress(running.jid, running.worker_name, 3, total=4, note="pages")
     return (

@@ -465,6 +465,8 @@ READING = [
     ("jobs", "depends", "q"),
     ("jobs", "throttled", "q"),
     ("jobs", "recurring", "q"),
+    ("worker.info", "w", "nobody"),
+    ("progress.get", "j"),
     ("failed",),
     ("failed", "g"),
     ("tag", "get", "x"),
@@ -510,6 +512,7 @@ def reader(server, redis, lua, functions):
     lua("fail", 3, "f", "w", "g", "m")
     lua.put(3, "m", "tags", '["x"]')
     lua("track", 3, "track", "j")
+    redis.hset("ql:j:j", "progress", '{"done":1}')
     lua("recur", 3, "q", "r", "K", "{}", "interval", 10, 0)
     lua("cron", 3, "q", "c", "K", "{}", "* * * * *", "UTC", "[4,60]")
     redis.hset("ql:j:m", "history", '[{"q":"q","put":1}]')

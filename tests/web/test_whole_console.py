@@ -14,6 +14,7 @@ from werkzeug.test import Client as Browser
 
 from qless_core import Client
 from qless_core.embedded import EmbeddedServer
+from qless_core.records import WorkerChild, WorkerInfo
 from qless_web import create_app
 from qless_web.actions.action import ACTIONS
 from qless_web.demo import seeds
@@ -38,7 +39,17 @@ AWKWARD = [
 def plant(client):
     """Seed a shop, and in it something by every awkward name."""
     seeds.plant(client)
+    child = WorkerChild("running-0")
+    client.workers.beat("running", WorkerInfo(queues=("mail", "sms-*"), children=(child,)))
+    client.queues["mail"].put("Letter", {}, priority=99)
+    with Client(redis=client.redis, worker_name=child.name) as worker:
+        worker.queues["mail"].pop()
+    client.workers.beat("paused", WorkerInfo(state="paused"))
+    # The walk may take longer than a worker may be silent.
+    alive = client.now() + 3_600
+    client.redis.zadd(client.keys.workers, {"running": alive, "paused": alive})
     for name in AWKWARD:
+        client.workers.beat(name, WorkerInfo(host=name, kind=name, queues=(name,)))
         queue = client.queues[name]
         queue.put(name, {name: name}, jid=name, tags=[name])
         queue.put("Fails", {}, jid=f"{name}-failed", tags=[name])

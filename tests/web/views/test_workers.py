@@ -151,13 +151,14 @@ def test_a_worker_that_is_not_listed_but_holds_jobs_is_shown(redis, clock, see):
 
 
 def test_a_worker_tells_what_it_is(client, told, see):
-    client.workers.beat("w", told())
+    client.queues["mail"].put("Letter", {})
+    client.workers.beat("w", told(queues=("mail", "sms-*", "never")))
 
     row = see("/workers").rows[0]
     page = see("/workers/w")
 
     assert "forking · 2 at once · pid 4711 on web-3.example" in row.text
-    assert row.cells[1:3] == ["idle", "mail sms-*"]
+    assert row.cells[1:3] == ["idle", "mail sms-* never"]
     assert pairs(page) == {
         "Host": "web-3.example",
         "Process": "4711",
@@ -165,9 +166,9 @@ def test_a_worker_tells_what_it_is(client, told, see):
         "Jobs at once": "2",
         "Version": "1.2.3",
         "Started": "2 h ago",
-        "Queues": "mail sms-*",
+        "Queues": "mail sms-* never",
     }
-    # A pattern leads nowhere.
+    # A pattern leads nowhere, and neither does a queue that there never was.
     assert [each.text for each in page.one("dl", class_="pairs").all("a")] == ["mail"]
 
 
