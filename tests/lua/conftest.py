@@ -31,11 +31,15 @@ class Lua:
         self.redis = redis
         self.script = script
         self.sha = redis.script_load(script.source)
-        self._how = ("EVALSHA", self.sha, 0)
+        self.call_as_script()
         if redis.info("server").get("valkey_version", "").startswith("9."):
             redis.function_load(script.library, replace=True)
             self._how = ("FCALL", script.name, 0)
         self._messages = redis.pubsub(ignore_subscribe_messages=True)
+
+    def call_as_script(self):
+        """Call by EVALSHA from now on, on every server."""
+        self._how = ("EVALSHA", self.sha, 0)
 
     def __call__(self, *args):
         return self.redis.execute_command(*self._how, *args)

@@ -558,7 +558,12 @@ def test_what_reads_says_so_in_its_file():
 
 @pytest.fixture
 def full(redis, lua):
-    """Make a server with something of everything, and then without a byte to spare."""
+    """Make a server with something of everything, and then without a byte to spare.
+
+    Such a server runs no function at all that may write; of a script it refuses each command that
+    may use memory, and only these.
+    """
+    lua.call_as_script()
     lua.put(1, "parent", "tags", '["x"]')
     lua.put(2, "child", "tags", '["x"]', "depends", '["parent"]')
     lua.put(3, "runs", "tags", '["x"]', queue="p")
@@ -571,6 +576,18 @@ def full(redis, lua):
     lua.pop(10, queue="l")
     lua("recur", 11, "q", "r", "K", "{}", "interval", 10, 0)
     lua("cron", 11, "q", "c", "K", "{}", "* * * * *", "UTC", "[60,120]")
+    lua("throttle.set", 12, "t", 1)
+    lua.put(12, "held", "throttles", '["t"]', queue="th")
+    lua.pop(12, queue="th")
+    lua.put(13, "kept", "throttles", '["t"]', queue="th")
+    assert lua.job("kept")["state"] == "throttled"
+    lua("worker.beat", 14, "w", '{"started":1,"state":"running"}')
+    lua("wait.pop", 15, "w", 1, "waiter", "group", "all", "empty")
+    lua("put", 16, "w", "done", "done", "K", "{}", 0)
+    lua.pop(17, queue="done")
+    lua("complete", 18, "done", "w", "done", "{}")
+    redis.lpush("ql:f:ghosts", "ghost")
+    redis.zadd("ql:q:q-work", {"ghost": 0})
     redis.config_set("maxmemory", 1)
     yield lua
     redis.config_set("maxmemory", 0)
@@ -612,7 +629,50 @@ WRITES = [
     ("put.new", "w", "p", "failed", "K", "{}", 0),
     ("bulk.move", "", "p", "parent", "", "failed", ""),
     ("bulk.cancel", "", "later", "", "failed", ""),
+    ("bulk.cancel", "", "later", ""),
+    ("cancel", "later"),
+    ("unfail", "q", "ghosts"),
+    ("requeue", "w", "p", "parent", "K", "{}", 0),
+    ("bulk.put", "w", "p", 0, "new", "K", "{}", 0, 0, "parent", "K", "{}", 0, 0),
+    ("bulk.complete", "w", "", 0, "runs", "p", "{}"),
+    ("bulk.complete", "w", "next", 5, "runs", "p", "{}"),
+    ("complete.pop", "q", 1, "runs", "w", "p", "{}"),
+    ("turn", "w", 1, "group", 1, "q"),
+    ("turn", "w", 1, "group", 1, "q", "runs", "p", "{}"),
+    ("once", "request", "unpause", "q"),
+    ("once.next", "sender", 1, 60, "unpause", "q"),
+    ("giveback", "runs", "w", 0, "stopped", "{}"),
+    ("giveback", "runs", "w", 1, "died", "{}", "g", "m"),
+    ("giveback.all", "w", "died", "{}", '["runs"]'),
+    ("progress", "runs", "w", 1),
+    ("wait.pop", "w", 1, "", "group", "all", "q"),
+    ("wait.pop", "w", 1, "waiter", "group", "all", "empty"),
+    ("wait.look", "waiter", "group", "q"),
+    ("wait.leave", "waiter", "group"),
+    ("worker.beat", "other", '{"started":1}'),
+    ("worker.ask", "w", "stop"),
+    ("recur.untag", "r", "t"),
+    ("throttle.set", "t", 2),
+    ("throttle.release", "t", "held"),
+    ("throttle.release", "t", "kept"),
+    ("throttle.delete", "t"),
+    ("queue.throttle.set", "p", 1),
+    ("archive.done", "archiver", "", "18 done"),
+    ("audit.repair", "entry-without-job", "clean", '["entry","work","q","ghost"]'),
+    ("audit.repair", "group-not-listed", "clean", '["group","ghosts"]'),
 ]
+
+#: Commands that need no memory.
+FREEING = {"unpause", "unrecur", "queue.forget", "config.unset", "worker.deregister"}
+
+#: Commands that do without what they cannot write, as nobody is the worse for it.
+SPARING = {"wait.wake"}
+
+
+def test_each_command_that_writes_is_tried_in_a_full_server(script):
+    writing = set(re.findall(r" ([a-z.]+)=", texts()["api"])) - script.reads
+
+    assert writing == {call[0] for call in WRITES} | FREEING | SPARING
 
 
 @pytest.mark.parametrize("call", WRITES, ids=str)
@@ -635,4 +695,6 @@ def test_b71_what_only_takes_away_goes_on(full, functions):
     assert run("unrecur", 500, "c") == 1
     assert run("queue.forget", 500, "q") is None
     assert run("config.unset", 500, "heartbeat") is None
+    assert run("worker.deregister", 500, "w") is None
+    assert run("wait.wake", 500, "waiter") is None
     assert run.as_function == functions
