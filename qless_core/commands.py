@@ -861,24 +861,22 @@ class Commands:
         self,
         worker: str,
         count: int,
-        group: str,
         queues: Sequence[str],
         done: Sequence[tuple[str, str, str]] = (),
     ) -> TurnReply:
         """Finish jobs that a worker holds, and take it the next ones, in one call.
 
+        The jobs come without their history.
+
         Args:
             worker: who.
             count: how many to take at most.
-            group: as of `wait_pop`.
             queues: where to look, in this order; at most 1000.
             done: jid, queue and data as JSON of each job to finish.
 
         """
         flat = [part for job in done for part in job]
-        return TurnReply.from_text(
-            self._call("turn", worker, count, group, len(queues), *queues, *flat)
-        )
+        return TurnReply.from_text(self._call("turn", worker, count, len(queues), *queues, *flat))
 
     def bulk_closure(self, *jids: str) -> Closure:
         """Find all jobs that wait for these, through whomever."""

@@ -56,6 +56,9 @@ def state_of(stored: str) -> State | str:
         return stored
 
 
+_HISTORY: Final = frozenset({"history"})
+
+
 class Job:
     """A job.
 
@@ -63,17 +66,20 @@ class Job:
         client: the client that read it; None for a job built for a unit test.
         record: the snapshot, as the script told it.
         worker: who popped it; the client's worker when not given.
+        brief: whether the snapshot lacks the history; it is read when it is asked for.
 
     """
 
-    def __init__(self, client: Client | None, record: JobRecord, *, worker: str = "") -> None:
+    def __init__(
+        self, client: Client | None, record: JobRecord, *, worker: str = "", brief: bool = False
+    ) -> None:
         self._client = client
         self._worker = worker
         self._data = JobData(record.data)
         self._is_settled = False
         self._record = record
         #: Fields of the record that a verb changed without telling to what.
-        self._unknown: frozenset[str] = frozenset()
+        self._unknown: frozenset[str] = _HISTORY if brief else frozenset()
         self._cleanups: list[Callable[[], object]] = []
         self._renewed: float = 0
 

@@ -51,7 +51,7 @@ local Limits = from('limits')
 -- What belongs to one call alone. `now`: the moment as a text that Redis takes for a score, without
 -- having to write the number, which costs as much as a small command. `command`: the one that is carried
 -- out in the place of that which was called. `uncounted`: see stats.lua; `told`: see queue.lua; `unfinished`: see
--- pop.lua.
+-- pop.lua; `brief`: whether the jobs of the reply come without their history, which no worker needs to begin.
 local Call = { now = '0' }
 
 -- Command name -> function(now, arguments). Each file adds the commands of its concern; api.lua knows

@@ -38,9 +38,24 @@ function Config.forget()
   end
 end
 
--- Config.prefetch(name...): one read for all the options that a command is going to need.
+-- Whether all of these were read by this call.
+local function are_seen(names)
+  for i = 1, #names do
+    if seen_by[names[i]] ~= this then
+      return false
+    end
+  end
+  return true
+end
+
+-- Config.prefetch(name...): one read for all the options that a command is going to need, unless a part of
+-- the same call has read them.
 function Config.prefetch(...)
-  local names, values = { ... }, call('hmget', Key.config, ...)
+  local names = { ... }
+  if are_seen(names) then
+    return
+  end
+  local values = call('hmget', Key.config, ...)
   for i = 1, #names do
     local name = names[i]
     if #name <= LONG then

@@ -98,7 +98,7 @@ function Job.place(state, queue, worker)
   return ',"state":' .. encode(state) .. ',"queue":' .. encode(queue) .. ',"worker":' .. encode(worker)
 end
 
--- Job.json(fields, links) -> the job as JSON. `links` has history (items), tracked (boolean),
+-- Job.json(fields, links) -> the job as JSON. `links` has history (items, or false), tracked (boolean),
 -- dependents and dependencies (lists); and maybe what is the same for many: place (as Job.place makes it)
 -- and expires (as text), in the stead of what the fields say.
 function Job.json(fields, links)
@@ -121,7 +121,7 @@ function Job.json(fields, links)
     .. ',"remaining":' .. number(fields[REMAINING])
     .. ',"data":' .. encode(fields[DATA] or '{}')
     .. ',"tags":' .. tag_list(fields[TAGS])
-    .. ',"history":' .. History.render(links.history)
+    .. (links.history and ',"history":' .. History.render(links.history) or '')
     .. ',"failure":' .. failure_object(fields[FAILURE])
     .. ',"spawned_from_jid":' .. encode(fields[PARENT])
     .. ',"dependents":' .. Json.list(links.dependents)

@@ -42,6 +42,7 @@ end
 local function forget()
   Config.forget()
   Call.uncounted, Call.command, Call.told, Call.unfinished = nil, nil, nil, nil
+  Call.brief = nil
 end
 
 Answer = function(keys, argv)

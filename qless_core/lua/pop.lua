@@ -50,8 +50,17 @@ end
 -- found_in. `ends` is when its lock ends, as it is stored, and `expires` as it is shown.
 local function read(here, jid)
   local fields = found_in(here, jid)
-  return fields and { jid = jid, fields = fields, history = History.read(jid, false), ends = '',
-    expires = '', place = '', tracked = false, dependents = NONE, dependencies = NONE }
+  if not fields then
+    return nil
+  end
+  local history = false
+  if Call.brief then
+    call('llen', Key.history(jid)) -- there may be something else
+  else
+    history = History.read(jid, false)
+  end
+  return { jid = jid, fields = fields, history = history, ends = '', expires = '', place = '',
+    tracked = false, dependents = NONE, dependencies = NONE }
 end
 
 -- look(here, jid) -> true and the job, or true and nil as found_in; false for a job that cannot be taken
@@ -93,9 +102,10 @@ end
 -- here: nothing is read twice.
 local function start(pop, job, tracked)
   local now, jid, fields = pop.now, job.jid, job.fields
-  if History.push(jid, fields[HISTORY], pop.item) then
+  local is_whole = History.push(jid, fields[HISTORY], pop.item)
+  if job.history and is_whole then
     job.history[#job.history + 1] = pop.item
-  else
+  elseif job.history then
     job.history = History.read(jid, false)
   end
   local number = #pop.jobs + 1

@@ -182,9 +182,7 @@ class Loop:
         sent = _REAL.monotonic()
         triples = [(job.jid, job.queue_name, text) for job, text in done]
         try:
-            reply = self.client.commands.turn(
-                self.name, count, reserver.group, reserver.queues, triples
-            )
+            reply = self.client.commands.turn(self.name, count, reserver.queues, triples)
         except RedisUnavailable:
             self._may_hold_more = True
             self._telling.doubtful += [job for job, _ in done]
@@ -200,7 +198,7 @@ class Loop:
         self._anchor = (sent, reply.now) if self.client.clock.stamp() is SERVER else None
         if not reply.jobs:
             self.client.cron_plans.tend()
-        return [Job(self.client, record, worker=self.name) for record in reply.jobs]
+        return [Job(self.client, record, worker=self.name, brief=True) for record in reply.jobs]
 
     def _was_told(self, done: list[Done], left: Mapping[str, str]) -> None:
         if done:

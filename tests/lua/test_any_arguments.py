@@ -135,7 +135,7 @@ SHAPES = {
     "bulk.put": (WORKER, QUEUE, NUMBER, *(JID, TEXT, DATA, NUMBER, NUMBER) * 2),
     "bulk.complete": (WORKER, (*QUEUE, ""), NUMBER, JID, QUEUE, DATA, JID, QUEUE, DATA),
     "complete.pop": (QUEUE, NUMBER, JID, WORKER, QUEUE, DATA),
-    "turn": (WORKER, NUMBER, GROUP, (1, 2), QUEUE, JID, QUEUE, DATA, JID, QUEUE, DATA),
+    "turn": (WORKER, NUMBER, (1, 2), QUEUE, JID, QUEUE, DATA, JID, QUEUE, DATA),
     "jobs.walk": (LISTS, (*QUEUE, ""), NUMBER, NUMBER, JID),
     "archive.next": (TEXT, NUMBER, NUMBER),
     "archive.done": (TEXT, ("", "1 a"), ("1 a", "2 b", "x")),

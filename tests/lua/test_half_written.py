@@ -57,7 +57,7 @@ CALLS = [
     ("bulk.complete", "w", "", 0, "parent", "q", "{}", "held", "q", "{}"),
     ("bulk.complete", "w", "next", 0, "parent", "q", "{}", "held", "q", "{}"),
     ("complete.pop", "q", 5, "parent", "w", "q", "{}"),
-    ("turn", "w", 5, "group", 1, "q", "parent", "q", "{}"),
+    ("turn", "w", 5, 1, "q", "parent", "q", "{}"),
     ("once", "request", "complete", "parent", "w", "q", "{}"),
     ("fail", "parent", "w", "h", "m"),
     ("fail", "held", "w", "g", "m"),

@@ -12,7 +12,7 @@ def put(lua, jid, queue="q", now=1, **options):
 
 def turn(lua, *done, now=5, count=1, queues=("q",), worker="w"):
     flat = [part for jid, queue in done for part in (jid, queue, "{}")]
-    return lua.json("turn", now, worker, count, "g", len(queues), *queues, *flat)
+    return lua.json("turn", now, worker, count, len(queues), *queues, *flat)
 
 
 def jids(reply):
@@ -43,7 +43,7 @@ def test_the_data_that_is_sent_is_stored(lua, redis):
     put(lua, "a")
     turn(lua)
 
-    lua("turn", 6, "w", 1, "g", 1, "q", "a", "q", '{"n": [ ]}')
+    lua("turn", 6, "w", 1, 1, "q", "a", "q", '{"n": [ ]}')
 
     assert redis.hget("ql:j:a", "data") == '{"n": [ ]}'
 
@@ -105,3 +105,33 @@ def test_where_nothing_can_be_taken_what_is_done_stays_done(lua, redis):
     assert redis.hget("ql:j:a", "state") == "complete"
     with pytest.raises(Exception, match="WRONGTYPE"):
         turn(lua)
+
+
+def test_the_jobs_come_without_their_history(lua, redis):
+    put(lua, "a")
+
+    (job,) = turn(lua)["jobs"]
+
+    assert "history" not in job
+    assert len(redis.lrange("ql:j:a-history", 0, -1)) == 2
+
+
+def test_a_job_with_something_else_for_a_history_is_not_taken(lua, redis):
+    put(lua, "a")
+    put(lua, "b")
+    redis.delete("ql:j:b-history")
+    redis.set("ql:j:b-history", "foreign")
+
+    assert jids(turn(lua, count=5)) == ["a"]
+    assert redis.hget("ql:j:b", "state") == "waiting"
+
+
+def test_options_are_read_once(lua, redis):
+    put(lua, "a")
+    put(lua, "b", now=2)
+    turn(lua)
+    redis.config_resetstat()
+
+    turn(lua, ("a", "q"))
+
+    assert redis.info("commandstats")["cmdstat_hmget"]["calls"] == 5
