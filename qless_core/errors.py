@@ -211,7 +211,7 @@ class LockLost(JobError):  # noqa: N818 - as above
     def __init__(self, jid: str, worker: str = "", sentence: str = "") -> None:
         #: Who has it now; "" when the sentence does not say.
         self.worker = worker
-        super().__init__(jid, sentence or f"Job {jid} was given out to another worker: {worker}")
+        super().__init__(jid, sentence or f"Job {jid} is given out to another worker: {worker}")
 
     @classmethod
     def from_refusal(cls, sentence: str) -> Self:

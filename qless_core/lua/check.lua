@@ -352,6 +352,6 @@ function Check.owned(jid, worker, known)
   must_run(jid, known[1])
   local owner = known[2]
   if owner ~= worker then
-    Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' was given out to another worker: ' .. (owner or ''), 1)
+    Check.refuse('LOCK_LOST', 'Job ' .. jid .. ' is given out to another worker: ' .. (owner or ''), 1)
   end
 end

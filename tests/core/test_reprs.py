@@ -48,7 +48,7 @@ SHOWN = {
         "HistoryItem(what='put', when=5, details={'q': 'a'})"
     ),
     lambda _: Failure("g", "m", 5, "w"): "Failure(group='g', message='m', when=5, worker='w')",
-    lambda _: errors.LockLost("j", "w"): "LockLost('Job j was given out to another worker: w')",
+    lambda _: errors.LockLost("j", "w"): "LockLost('Job j is given out to another worker: w')",
     lambda _: errors.JobNotFound("j"): "JobNotFound('Job j does not exist')",
 }
 

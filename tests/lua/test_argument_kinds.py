@@ -32,7 +32,7 @@ VALUES = (
 #: What each kind takes of them; a name takes all but the empty one, and a text all.
 TAKES = {
     "number": ("-1", "1.5", "1e300", "5"),
-    "whole": ("-1", "1e300", "5"),
+    "retries": ("-1", "5"),
     "count": ("1e300", "5"),
     "amount": ("1.5", "1e300", "5"),
     "positive": ("1.5", "1e300", "5"),
@@ -42,6 +42,7 @@ TAKES = {
     ),
     "object": ('{"a":1}', "{}"),
     "strings": ('["x"]', "[]", "{}"),
+    "tags": ("[1]", '["x"]', "[]", "{}"),
     "choice": (),
 }
 
@@ -83,15 +84,15 @@ CALLED = {"p": "priority", "seconds": "interval"}
 #: Command -> its options and their kinds.
 PUT = {
     "priority": "number",
-    "retries": "whole",
-    "tags": "strings",
+    "retries": "retries",
+    "tags": "tags",
     "depends": "strings",
     "throttles": "strings",
     "heartbeat": "positive",
     "at": "number",
     "strict": "count",
 }
-RECUR = {"priority": "number", "retries": "whole", "tags": "strings", "backlog": "count"}
+RECUR = {"priority": "number", "retries": "retries", "tags": "tags", "backlog": "count"}
 OPTIONS = {
     "put": PUT,
     "requeue": PUT,

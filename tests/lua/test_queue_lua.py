@@ -127,7 +127,11 @@ def test_b28_lists_page_through_all(lua):
     assert walk("recurring", "q") == [f"c-{number:02}" for number in range(60)]
     assert walk("running", "q") == ["r-59"]
     assert len(lua("jobs", 110, "complete")) == 25
-    assert lua("jobs", 110, "complete", 0, 0) == []
+    for state, number in (("complete",), 59), (("scheduled", "q"), 60), (("depends", "q"), 60):
+        assert len(lua("jobs", 110, *state, 0, 0)) == number
+        assert lua("jobs", 110, *state, 1, 0) == []
+    for state in ("running", "stalled", "recurring"):
+        assert lua("jobs", 110, state, "q", 0, 0) == []
 
 
 @pytest.mark.parametrize("offset", ["1e30", "99999999999999999999"])
