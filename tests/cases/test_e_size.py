@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from redis import Redis
+from redis.exceptions import ResponseError
 
 from qless_core import reads
+from qless_core.errors import RedisBusy
 from qless_core.reads.plan import Slice, run
+from qless_core.reads.rows import MESSAGE_HEAD
+from tests.support.polling import eventually
 
 
 @pytest.fixture
@@ -134,26 +140,90 @@ def test_b28_every_listing_of_the_client_pages_through_all(client, redis):
     assert sorted(walked(client.tags.top)) == sorted(f"t-{each}" for each in range(130))
 
 
-def test_b32_lists_do_not_carry_large_messages_and_data(client, redis, cost):
-    for number in range(5):
-        client.queues["q"].put("K", {"x": "d" * 2_000_000}, jid=f"j-{number}", tags=["t"])
-        client.queues["q"].pop().fail("g", "m" * 1_000_000)
-        redis.hset(
-            f"ql:j:j-{number}",
-            "failure",
-            json.dumps({"group": "g", "message": "m" * 1_000_000, "when": 1, "worker": "w"}),
-        )
+#: Bytes of what is read of a job, of its place and of its group beside its failure, at most.
+BESIDE = 4_000
+#: Bytes of a message that we record, at most, with what is said of the cut.
+RECORDED = 32_768 + 100
 
-    for plan in (
-        reads.failure_jobs("g", PART),
-        reads.failure_groups(PART),
-        reads.tagged("t", PART),
-        reads.overview(),
-    ):
-        assert cost(plan)[2] < 6_000_000  # the messages as they are stored, and no data
+
+def test_b32_lists_carry_no_data_and_of_messages_what_is_recorded(client, redis, cost):
+    """Of a message that other clients recorded in full, Redis sends all, and a row has its head."""
+    jids = [f"j-{number}" for number in range(5)]
+    for jid in jids:
+        client.queues["q"].put("K", {"x": "d" * 2_000_000}, jid=jid, tags=["t"])
+        client.queues["q"].pop().fail("g", "m" * 1_000_000)
+    plans = (
+        lambda: reads.failure_jobs("g", PART),
+        lambda: reads.failure_groups(PART),
+        lambda: reads.tagged("t", PART),
+        reads.overview,
+    )
+
+    for plan in plans:
+        assert cost(plan())[2] < len(jids) * (RECORDED + BESIDE)
+
+    message = "m" * 1_000_000
+    failure = {"group": "g", "message": message, "when": 1, "worker": "w"}
+    for jid in jids:
+        redis.hset(f"ql:j:{jid}", "failure", json.dumps(failure))
+    for plan in plans:
+        assert cost(plan())[2] < len(jids) * (len(message) + BESIDE)
     _, (page,) = run(client.redis, client.keys, [reads.failure_jobs("g", PART)], now=client.now())
-    assert sum(len(repr(row)) for row in page.rows) < 50_000
-    assert len(json.loads(redis.hget("ql:j:j-1", "failure"))["message"]) == 1_000_000
+    assert {row.failure_message for row in page.rows} == {message[:MESSAGE_HEAD]}
+    assert all(len(repr(row)) < MESSAGE_HEAD + 1_000 for row in page.rows)
+    assert json.loads(redis.hget("ql:j:j-1", "failure"))["message"] == message
+
+
+def test_b31_a_page_of_workers_reads_what_its_own_workers_hold(redis, cost):
+    def fill_workers(number):
+        with redis.pipeline(transaction=False) as pipeline:
+            for each in range(number):
+                name, jid = f"w-{each:04}", f"j-{each}"
+                pipeline.zadd("ql:workers", {name: 1e10})
+                pipeline.zadd(f"ql:w:{name}:jobs", {jid: 1e10})
+                job = {"jid": jid, "state": "running", "queue": "q", "worker": name}
+                pipeline.hset(f"ql:j:{jid}", mapping=job)
+            pipeline.execute()
+
+    fill_workers(50)
+    few = cost(reads.workers(PART))
+    fill_workers(5_000)
+    many = cost(reads.workers(PART))
+
+    assert many[0] <= few[0]
+    assert many[1] == few[1] <= 3
+    # The names and when each was seen, and no more of those on other pages.
+    assert many[2] - few[2] < 5_000 * 40
+
+
+def test_b34_while_a_script_keeps_redis_busy_nothing_is_lost(client, redis, server):
+    """It is told of as that, and goes on by itself when the script is over."""
+    client.queues["q"].put("K", {}, jid="j")
+    job = client.queues["q"].pop()
+    redis.config_set("busy-reply-threshold", 1)
+    with Redis.from_url(server.url) as other, ThreadPoolExecutor(1) as pool:
+        endless = pool.submit(other.eval, "while true do end", 0)
+        try:
+            eventually(lambda: is_busy(redis))
+            for call in (job.heartbeat, job.complete, client.queues["q"].pop):
+                with pytest.raises(RedisBusy):
+                    call()
+        finally:
+            redis.script_kill()
+            assert endless.exception(10)
+            redis.config_set("busy-reply-threshold", 5_000)
+
+    job.heartbeat()
+    job.complete()
+    assert client.jobs["j"].state == "complete"
+
+
+def is_busy(redis):
+    try:
+        redis.ping()
+    except ResponseError as error:
+        return str(error).startswith("BUSY")
+    return False
 
 
 def test_b34_a_pop_moves_and_reads_only_what_it_is_asked_for(lua, redis):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from qless_core.client import Client
-from qless_core.errors import JobNotFound, OutcomeUnknown
+from qless_core.errors import JobNotFound, OutcomeUnknown, PrimaryMoved
 from qless_core.replication import REST_S, Replication
 from qless_core.testing import FrozenClock
 from tests.support.nodes import Node
@@ -119,3 +120,40 @@ def test_after_a_rest_it_is_tried_again_and_told_when_it_works(caplog):
         "replicas have what is acknowledged again"
     ]
     assert not Replication(0).is_due
+
+
+def blocked(node, command):
+    """Find the connections that block in a command."""
+    return [each["id"] for each in node.redis().client_list() if each["cmd"].startswith(command)]
+
+
+def test_a_primary_that_steps_down_while_a_change_waits_leaves_it_unknown(pair):
+    """It lets those go that wait, and says so; what it wrote may have to go."""
+    primary, replica = pair
+    with Client(f"{primary.url}?replicas=1") as client, ThreadPoolExecutor(1) as pool:
+        client.queues["q"].put("Job", {}, jid="a")
+        client.redis.connection_pool.replication.command = ("WAIT", 1, 60_000)
+        replica.pause()
+        put = pool.submit(client.queues["q"].put, "Job", {}, jid="b")
+        eventually(lambda: blocked(primary, "wait"))
+        for each in blocked(primary, "wait"):
+            primary.ask("CLIENT", "UNBLOCK", each, "ERROR")
+        with pytest.raises(OutcomeUnknown, match="put"):
+            put.result(10)
+        replica.resume()
+
+
+def test_one_who_waits_for_jobs_hears_that_the_primary_stepped_down(pair):
+    primary, _ = pair
+    with Client(primary.url) as client, client.bell(["ql:q:q-wake"]) as bell:
+        client.queues["q"].put("Job", {}, jid="a")
+        bell.set(60, "length", "1", "q")
+        eventually(lambda: blocked(primary, "bzpopmin"))
+        for each in blocked(primary, "bzpopmin"):
+            primary.ask("CLIENT", "UNBLOCK", each, "ERROR")
+
+        with pytest.raises(PrimaryMoved):
+            bell.read()
+
+        assert not bell.is_set
+        assert client.queues["q"].pop().jid == "a"

@@ -220,3 +220,19 @@ def test_one_that_stays_at_the_end_makes_no_chunk_dearer(lua, redis):
     assert calls["cmdstat_lrange"]["calls"] == 1
     assert calls["cmdstat_lrem"]["calls"] == 1
     assert not {"cmdstat_lpush", "cmdstat_rpush", "cmdstat_ltrim"} & calls.keys()
+
+
+def test_those_far_apart_are_found_by_a_few_looks_and_one_pass(lua, redis):
+    jids = listed(redis, 6000)
+    # The ends of the parts in which the list is passed; behind them what is looked for one by one.
+    places = [1, 498, 499, 500, 501, 999, 1000, 1001, 1499, 1500, 1501, 2999, 3000]
+    leaving = [jids[place] for place in (*places, *range(3900, 5901, 285))]
+    redis.config_resetstat()
+
+    lua("bulk.cancel", 2, "g", *[part for jid in leaving for part in (jid, "failed")])
+
+    calls = redis.info("commandstats")
+    assert redis.lrange("ql:f:g", 0, -1) == [jid for jid in jids if jid not in leaving]
+    assert calls["cmdstat_lpos"]["calls"] == 8
+    assert calls["cmdstat_lrange"]["calls"] == 8 + len(range(0, 3001, 500))
+    assert calls["cmdstat_lset"]["calls"] == len(leaving)

@@ -190,6 +190,7 @@ def replay(lua, sequence):
 
 @pytest.mark.parametrize("part", range(8))
 def test_the_original_is_replayed_with_no_difference_but_those_listed(lua, redis, part):
+    """B70 with B69: the same results on every server there is."""
     for sequence in sequences()[part::8]:
         redis.flushdb()
 

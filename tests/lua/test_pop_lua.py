@@ -359,3 +359,16 @@ def test_b47_a_due_job_that_believes_it_waits_is_taken(lua, redis):
 
     assert [job["jid"] for job in lua.json("peek", 20, "q", 5)] == ["j"]
     assert lua.popped(20) == ["j"]
+
+
+def test_a_lock_that_is_past_fills_no_queue(lua):
+    """With room for one, the job of a worker that is gone is the one to take."""
+    lua("config.set", 1, "q-max-concurrency", 1)
+    lua("config.set", 1, "grace-period", 0)
+    for jid in "ab":
+        lua.put(1, jid)
+    assert lua.popped(2, 2) == ["b"]
+
+    assert lua.popped(61, 2) == []
+    assert lua.popped(62, 2, worker="other") == ["b"]
+    assert lua.popped(63, 2) == []

@@ -140,3 +140,16 @@ def test_b47_a_job_that_the_original_popped_from_another_queue_is_not_lost(lua, 
 
     assert (job["queue"], job["worker"]) == ("real", "next")
     assert lua("complete", 101, "j", "next", "real", "{}") == "complete"
+
+
+def test_a_job_that_is_retried_in_its_grace_is_warned_again_another_time(running, redis):
+    assert running.popped(161, worker="other") == []
+    assert redis.hget("ql:j:j", "grace") == "1"
+
+    assert running("retry", 162, "j", "q", "w") == 1
+
+    assert redis.hexists("ql:j:j", "grace") is False
+    assert running.popped(163) == ["j"]
+    assert running.popped(224, worker="other") == []
+    assert [item["what"] for item in running.job("j")["history"]].count("timed-out") == 2
+    assert running("complete", 225, "j", "w", "q", "{}") == "complete"

@@ -55,8 +55,11 @@ def test_a_line_of_the_script_is_a_line_of_a_file(script):
     assert script.locate("user_script:999999: x") == "user_script:999999: x"
 
 
-def test_no_name_is_global(redis, lua):
-    """A global of ours would stay in the server, or be refused by it."""
+def test_b70_no_name_is_global(redis, lua):
+    """A global of ours would stay in the server, or be refused by it.
+
+    That all servers answer alike is told by the recordings, which are tried on each.
+    """
     names = "local n = 0 for _ in pairs(_G) do n = n + 1 end return n"
     before = redis.eval(names, 0)
 

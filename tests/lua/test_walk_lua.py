@@ -97,3 +97,21 @@ def test_a_stretch_has_a_thousand_entries_at_most(lua, redis):
     assert len(lua("jobs.walk", 0, "waiting", "q", 5000)) == 2 * 1000
     assert lua("jobs.walk", 0, "waiting", "q", 0) == []
     assert len(walk(lua, 0, "waiting", 5000)) == 1100
+
+
+@pytest.mark.parametrize("name", ["waiting", "complete"])
+def test_behind_one_that_left_come_all_of_its_score(lua, redis, name):
+    """In either order, though those of higher and lower score are met once."""
+    ties = {f"tie-{number}": 5 for number in range(6)}
+    redis.zadd(KEYS[name], {"low": 4.5, "lowest": 1, **ties, "high": 5.5, "highest": 9})
+    queue = "" if name == "complete" else "q"
+
+    def leave(met):
+        if met[-1].startswith("tie"):
+            redis.zrem(KEYS[name], met[-1])
+
+    met = walk(lua, 10, name, 1, leave, queue)
+
+    others = ["lowest", "low", "high", "highest"]
+    assert [jid for jid in met if jid not in ties] == others[:: 1 if queue == "" else -1]
+    assert sorted(jid for jid in met if jid in ties) == sorted(ties)

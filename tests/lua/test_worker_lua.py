@@ -197,3 +197,19 @@ def test_an_age_that_makes_no_sense_harms_nobody(lua, redis):
         lua("worker.beat", 10, "w", info())
 
         assert redis.ttl("ql:w:w:info") == kept
+
+
+def test_b65_one_sign_of_life_forgets_a_bounded_number(lua, redis):
+    redis.zadd("ql:workers", {f"dead-{number:02}": number for number in range(50)})
+
+    lua.pop(90_000, worker="new")
+    assert redis.zcard("ql:workers") == 31
+    lua.pop(90_001, worker="new")
+    assert redis.zcard("ql:workers") == 31
+    lua.pop(90_002, worker="newer")
+
+    assert redis.zrange("ql:workers", 0, -1) == [
+        *(f"dead-{each}" for each in range(40, 50)),
+        "new",
+        "newer",
+    ]

@@ -245,7 +245,7 @@ def _refusal(call):
     return ""
 
 
-def test_a_script_that_keeps_redis_busy_is_told_of_as_that(busy):
+def test_b34_a_script_that_keeps_redis_busy_is_told_of_as_that(busy):
     page = busy.get("/queues")
     told = busy.get("/queues.json")
     original = busy.post("/pause", json={"queue": "mail"})
