@@ -272,7 +272,8 @@ class ForkingWorker(Worker):
     def _spares_wanted(self) -> bool:
         if self.plan.jobs_per_child is None or self.plan.jobs_per_child > 1:
             return False
-        return len(self._spares) < self.concurrency and not all(s.is_over for s in self._slots)
+        # One more than may work at once, as one is made while others take their turns.
+        return len(self._spares) <= self.concurrency and not all(s.is_over for s in self._slots)
 
     def _fork(self) -> Process:
         reads, writes = os.pipe()

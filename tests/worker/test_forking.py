@@ -131,7 +131,7 @@ def test_a_death_is_noticed_though_whoever_started_the_worker_ignores_those_of_c
 def test_a_spare_that_is_killed_is_replaced(program):
     program.start("forking", jobs_per_child=1)
     program.at_work("w-0")
-    children = eventually(lambda: len(found := _children(program.process.pid)) == 2 and found)
+    children = eventually(lambda: len(found := _children(program.process.pid)) == 3 and found)
 
     for child in children:
         os.kill(child, signal.SIGKILL)
