@@ -247,6 +247,12 @@ class Keys:
         """Hash: how long jobs ran on a day: total, mean, vk and the histogram."""
         return f"{self.namespace}s:run:{day}:{queue}"
 
+    # The console's own
+
+    def web(self, name: str) -> str:
+        """Whatever the console keeps for itself (ours)."""
+        return f"{self.namespace}web:{name}"
+
     # Channels
 
     @property

@@ -11,6 +11,7 @@ from qless_core.client import Client
 from qless_web import actions, api, errors, rendering, request_id, security
 from qless_web.access import Anyone, ReadOnly
 from qless_web.console import EXTENSION, Console
+from qless_web.live.counting import Counting
 from qless_web.live.hub import Hub
 from qless_web.prefix import Prefix
 from qless_web.settings import Settings
@@ -94,6 +95,7 @@ def create_app(client_or_url: Client | str | None = None, **settings: object) ->
         settings=told,
         access=access,
         hub=Hub(client, told),
+        counting=Counting(client, told),
         tokens=Tokens.read(told.api_token_file),
     )
     request_id.install(app)
@@ -104,6 +106,18 @@ def create_app(client_or_url: Client | str | None = None, **settings: object) ->
         app.register_blueprint(family.blueprint)
     _wrap(app, told)
     return app
+
+
+def count_minutes(app: Flask) -> None:
+    """Note once a minute what was done, on a thread of this process; after a fork, in the child.
+
+    `qless-web` does so by itself. Of all processes that do, one notes each minute.
+
+    Args:
+        app: as `create_app` made it.
+
+    """
+    app.extensions[EXTENSION].counting.start()
 
 
 def _wrap(app: Flask, told: Settings) -> None:

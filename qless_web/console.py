@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from qless_core.reads import Plan
     from qless_core.reads.frame import FrameCounts
     from qless_web.access import Access, Permission
+    from qless_web.live.counting import Counting
     from qless_web.live.hub import Hub
     from qless_web.settings import Settings
 
@@ -59,6 +60,7 @@ class Console:
     settings: Settings
     access: Access
     hub: Hub
+    counting: Counting
     rights: Rights = field(default_factory=Rights)
     outage: Outage = field(default_factory=Outage)
     tokens: Tokens = field(default_factory=Tokens)

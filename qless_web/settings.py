@@ -267,6 +267,9 @@ class Settings:
         None, _place, "file with who may use the API; without it the rules of the pages count"
     )
     metrics: bool = _setting(default=True, check=_switch, text="answer Prometheus at /metrics")
+    count_minutes: bool = _setting(
+        default=True, check=_switch, text="note once a minute what was done, for the charts"
+    )
     live_max_streams: int = _setting(
         48, _whole(0, 4000), "open live pages served at once; others ask again from time to time"
     )
