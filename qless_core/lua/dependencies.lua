@@ -129,6 +129,7 @@ function Dependencies.refuse_ring(jid, jids)
       Check.refuse('BAD_ARGUMENT', 'Job ' .. jid .. ' cannot depend on itself: '
         .. jid .. ' -> ' .. jid, 1)
     end
+    call('scard', Key.dependents(other)) -- where something else lies there, that is said before a write
   end
   if #jids == 0 or call('exists', Key.dependents(jid)) == 0 then
     return

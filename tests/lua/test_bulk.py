@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from redis.exceptions import ResponseError
 
 
 def fail(lua, now, *jids, group="g", queue="q", message="boom"):
@@ -443,6 +444,20 @@ def test_jobs_may_wait_for_one_with_something_else_under_its_keys(lua, redis, pa
 
     assert lua.job("b")["dependencies"] == ["a"]
     assert json.loads(lua("bulk.closure", 3, "odd", "a"))["jobs"]
+
+
+def test_a_job_that_nobody_can_be_noted_to_wait_for_is_said_before_a_write(lua, redis):
+    lua.put(1, "odd", queue="other")
+    redis.set("ql:j:odd-dependents", "x")
+    before = lua.stored()
+
+    for call in (
+        lambda: lua.put(2, "a", "depends", '["odd"]', "tags", '["t"]'),
+        lambda: put_many(lua, 2, ["b"], ["a", "depends", '["odd"]']),
+    ):
+        with pytest.raises(ResponseError, match="WRONGTYPE"):
+            call()
+        assert lua.stored() == before
 
 
 def test_a_ring_that_the_jobs_of_a_call_would_close_is_refused(lua):
