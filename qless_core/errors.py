@@ -54,7 +54,11 @@ class RedisBusy(RedisUnavailable):
 
 
 class RedisFull(RedisUnavailable):
-    """Raised when the server has reached its `maxmemory`: reads go on, even cancelling does not."""
+    """Raised when the server has reached its `maxmemory`.
+
+    Reads go on, and what only takes away from a list (`unpause`, `unrecur`, forgetting); not so
+    what puts anything anywhere, and cancelling neither.
+    """
 
     advice = "raise its maxmemory; once there is room, let completed jobs expire sooner"
 

@@ -89,10 +89,6 @@ class AuditReport:
             yield finding
 
 
-def _rank(tally: Tally) -> int:
-    return _ORDER.get(tally.kind.id, len(_ORDER))
-
-
 def exhaust(findings: Iterable[Finding]) -> None:
     """Go through all of them, for what they leave behind."""
     for _ in findings:

@@ -128,9 +128,6 @@ local FITS = {
 }
 Audit.FITS = FITS
 
-local HOMES = { waiting = 'work', stalled = 'work', running = 'locks', scheduled = 'scheduled',
-  depends = 'depends', throttled = 'throttled' }
-
 local function type_of(key)
   return call('type', key).ok
 end
@@ -371,8 +368,8 @@ local function look_place(see, jid, job)
     end
     return
   end
-  local home = HOMES[state or '']
-  local score = home and queue and has(PLACES[home](queue), jid)
+  local home = Queue.set_of(state, queue)
+  local score = home and has(home, jid)
   if score then
     if state == 'running' then
       look_lock(see, jid, job, score)
@@ -499,8 +496,8 @@ local function look_placed(see, place, name, jid, fits)
     return
   end
   local says = 'it says ' .. quoted(state) .. (queue ~= '' and ' in ' .. quoted(queue) or '')
-  local home = HOMES[state]
-  local is_home = home and queue ~= '' and has(PLACES[home](queue), jid)
+  local home = queue ~= '' and Queue.set_of(state, queue)
+  local is_home = home and has(home, jid)
   -- A failure group is no place where a job waits for anything: one that is nowhere else is lost.
   if is_home or state == 'failed' or state == 'complete' or place == 'failed' then
     see.add('in-two-places', says .. (is_home and ', and is there' or ''), 'entry', place, name, jid)

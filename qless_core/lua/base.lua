@@ -8,6 +8,10 @@ local floor = math.floor
 -- What is asked for hundreds of times a call: a local one is had for less than a global one.
 local tonumber, type, ipairs, pcall, unpack = tonumber, type, ipairs, pcall, unpack
 
+-- The latest moment that is taken, in the year 5138: a later one is a mistake, and would owe children of
+-- recurring jobs without end.
+local LATEST = 1e11
+
 -- File -> function that reads it; filled by script.py, which wraps each file in one.
 -- EVALSHA builds every function anew at each call, which would cost more than the call's own work:
 -- so a file is read when something of it is first asked for, and most calls read a few.

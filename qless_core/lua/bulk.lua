@@ -204,36 +204,8 @@ end
 -- of the call.
 local function check_put(put, names)
   local job = Put.read(put)
-  local jid = job.jid
-  local stem = Check.stem(jid)
-  if not Job.is_whole(jid) or (stem and (names[stem] or call('exists', Key.job(stem)) == 1)) then
-    Check.refuse('BAD_ARGUMENT', 'argument "jid" must be a name whose keys are no other job\'s, got "'
-      .. jid .. '"', 1)
-  end
-  if #job.depends > 0 then
-    Dependencies.refuse_ring(jid, job.depends)
-  end
+  Put.refuse_taken(job.jid, false, names)
   return job
-end
-
--- Whether jobs of one call would wait for each other in a ring, together with what is stored. `waits`
--- is jid -> the list that it is to wait for, of the jobs looked at so far.
-local function refuse_ring_within(jid, waits)
-  local met, stack = {}, {}
-  for _, other in ipairs(waits[jid]) do
-    stack[#stack + 1] = other
-  end
-  while #stack > 0 do
-    local other = table.remove(stack)
-    if other == jid then
-      Check.refuse('BAD_ARGUMENT', 'Job ' .. jid .. ' would wait for itself, through others of this call')
-    elseif not met[other] then
-      met[other] = true
-      for _, further in ipairs(waits[other] or Dependencies.of(other)) do
-        stack[#stack + 1] = further
-      end
-    end
-  end
 end
 
 -- A job that wants what it waits for may wait for one that the call puts before it.
@@ -253,7 +225,7 @@ local function check_within(job, waits, placed)
     refuse_missing_within(job, placed)
   end
   if waits[job.jid] then
-    refuse_ring_within(job.jid, waits)
+    Dependencies.refuse_ring(job.jid, job.depends, waits)
   end
 end
 

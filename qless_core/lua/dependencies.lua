@@ -85,8 +85,9 @@ end
 local LONGEST = 20
 
 -- The way from one of the jobs along its dependencies to `goal`, as text, and where it begins; nil when
--- there is none. Without recursion: chains may be longer than the stack is deep.
-local function path_to(goal, starts)
+-- there is none. `waits` has, by jid, whom those wait for that are not stored yet. Without recursion: chains may
+-- be longer than the stack is deep.
+local function path_to(goal, starts, waits)
   local came_from = {}
   local stack = {}
   for i = #starts, 1, -1 do
@@ -111,7 +112,7 @@ local function path_to(goal, starts)
       end
       return table.concat(text, ' -> '), path[#path]
     end
-    for _, other in ipairs(members(Key.dependencies(jid))) do
+    for _, other in ipairs(waits[jid] or Dependencies.of(jid)) do
       if came_from[other] == nil then
         came_from[other] = jid
         stack[#stack + 1] = other
@@ -121,9 +122,10 @@ local function path_to(goal, starts)
   return nil
 end
 
--- Dependencies.refuse_ring(jid, jids): a job that waits for itself, through whomever, never runs.
--- Only a job that others wait for already can close a ring, so most calls walk nothing.
-function Dependencies.refuse_ring(jid, jids)
+-- Dependencies.refuse_ring(jid, jids, waits): a job that waits for itself, through whomever, never runs.
+-- Only a job that others wait for already can close a ring, so most calls walk nothing; but where others are to
+-- come in the same call: `waits` has whom they wait for, by jid.
+function Dependencies.refuse_ring(jid, jids, waits)
   for _, other in ipairs(jids) do
     if other == jid then
       Check.refuse('BAD_ARGUMENT', 'Job ' .. jid .. ' cannot depend on itself: '
@@ -131,10 +133,10 @@ function Dependencies.refuse_ring(jid, jids)
     end
     call('scard', Key.dependents(other)) -- where something else lies there, that is said before a write
   end
-  if #jids == 0 or call('exists', Key.dependents(jid)) == 0 then
+  if #jids == 0 or (not waits and call('exists', Key.dependents(jid)) == 0) then
     return
   end
-  local path, other = path_to(jid, jids)
+  local path, other = path_to(jid, jids, waits or {})
   if path then
     Check.refuse('BAD_ARGUMENT', 'Job ' .. jid .. ' cannot depend on ' .. other
       .. ', which waits for it: ' .. jid .. ' -> ' .. path, 1)

@@ -5,7 +5,7 @@ function Events.log(json)
   call('publish', Key.log, json)
 end
 
--- Events.worker(worker, json): to one worker and to the log. Nobody is no worker.
+-- Events.worker(worker, json): to one worker. Nobody is no worker.
 function Events.worker(worker, json)
   if worker and worker ~= '' then
     call('publish', Key.worker(worker), json)

@@ -219,7 +219,8 @@ Commands['priority'] = function(_, arg)
   local score = queue and queue ~= '' and Check.finite(call('zscore', Key.work(queue), jid))
   if score then
     local old = Check.finite(known[3]) or 0
-    call('zadd', Key.work(queue), Queue.rescored(score, old, priority, Check.finite(known[4])), jid)
+    local since = Queue.since(score, old, Check.finite(known[4]))
+    call('zadd', Key.work(queue), Queue.score(priority, since), jid)
   end
   return math.max(math.min(priority, LARGEST), -LARGEST)
 end

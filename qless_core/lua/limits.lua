@@ -34,11 +34,6 @@ local function rate_of(klass)
   return math.min(floor(count), MOST_STARTS), math.min(seconds, LONGEST_SPAN)
 end
 
--- Limits.has_rates() -> whether the starts of any class are counted.
-function Limits.has_rates()
-  return Config.text('rate-limits') ~= nil
-end
-
 -- Limits.start(now, jid, fields) -> nil when a job may start now, and counts; else the moment for which it
 -- has a start of its own, so that each job waits once, in the order in which they came. It is to be
 -- scheduled for then. One that comes late for its start is looked at like a new one. The list of starts

@@ -5,10 +5,6 @@
 -- The one key that a script for a namespace with a hash tag takes, so that a cluster routes the call.
 local ROUTE = string.match(Key.namespace, '{[^}]+}')
 
--- The latest moment that is taken, in the year 5138: a later one is a mistake, and would owe children of
--- recurring jobs without end.
-local LATEST = 1e11
-
 -- The moment: a number as it is, or the server's own clock for the word `auto`.
 local function moment(word)
   if word == 'auto' then

@@ -102,10 +102,11 @@ function Put.again(now, was, queue, forgets)
   })
 end
 
--- Refuses a jid whose keys are, or would be, those of another job.
-local function refuse_taken(jid, exists)
+-- Put.refuse_taken(jid, exists, others): refuses a jid whose keys are, or would be, those of another job; of one
+-- that is stored, or that the set `others` has.
+function Put.refuse_taken(jid, exists, others)
   local stem = not exists and Check.stem(jid)
-  if not Job.is_whole(jid) or (stem and call('exists', Key.job(stem)) == 1) then
+  if not Job.is_whole(jid) or (stem and (others[stem] or call('exists', Key.job(stem)) == 1)) then
     Check.refuse('BAD_ARGUMENT', 'argument "jid" must be a name whose keys are no other job\'s, got "'
       .. jid .. '"', 2)
   end
@@ -152,7 +153,7 @@ function Put.write(now, job, must_exist)
     if must_exist and not was.jid then
       Check.missing(jid)
     end
-    refuse_taken(jid, was.jid)
+    Put.refuse_taken(jid, was.jid, NONE)
     old_tags = Tags.stored(was.tags)
   end
   if #depends > 0 then

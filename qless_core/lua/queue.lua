@@ -6,15 +6,15 @@ function Queue.score(priority, when)
   return priority - when / 1e10
 end
 
--- Queue.rescored(score, old, new, time) -> the score for another priority and the same moment. The
--- moment is in the score, but the higher the priority, the fewer of its digits are left there; where
--- the job's `time` is that moment, it has them all.
-function Queue.rescored(score, old, new, time)
-  local when = (old - score) * 1e10
-  if time and math.abs(when - time) <= 1e-5 * (1 + math.abs(old)) then
-    when = time
+-- Queue.since(score, priority, time) -> the moment since when a job stands in line that has this score in the work
+-- set. The higher the priority, the fewer of its digits are left there; where the job's `time`, a number or nil,
+-- is that moment, it has them all.
+function Queue.since(score, priority, time)
+  local when = (priority - score) * 1e10
+  if time and math.abs(when - time) <= 1e-5 * (1 + math.abs(priority)) then
+    return time
   end
-  return Queue.score(new, when)
+  return when
 end
 
 -- How long a token lies in store, in milliseconds: for those who are about to block on it.

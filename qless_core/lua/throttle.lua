@@ -254,19 +254,6 @@ local function room_in(gate, id)
   return gate.room[id]
 end
 
--- Since when a job waits that stands in work with that score. The score has but few digits of the moment
--- where the priority is high; the job's `time`, where it is that moment, has them all.
-local function since(score, priority, time)
-  if score == math.huge then
-    return -math.huge
-  end
-  local when = (priority - score) * 1e10
-  if time and math.abs(when - time) <= 1e-5 * (1 + math.abs(priority)) then
-    return time
-  end
-  return when
-end
-
 -- Throttle.admit(now, gate, jid, score, fields) -> whether a job that stands in work with that score may run
 -- now. Then it counts in each of its throttles; else it is kept back, and to be taken out of work.
 -- `fields` as of Job.fields; their throttles are what is stored then.
@@ -289,7 +276,7 @@ function Throttle.admit(now, gate, jid, score, fields)
     if room_in(gate, id) <= 0 and pend(now, id, gate.queue, {
       jid = jid,
       priority = priority,
-      when = since(score, priority, Check.finite(fields[Job.TIME])),
+      when = Queue.since(score, priority, Check.finite(fields[Job.TIME])),
       throttles = text,
       legacy = fields[Job.HISTORY],
     }) then

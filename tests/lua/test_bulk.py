@@ -464,10 +464,19 @@ def test_a_ring_that_the_jobs_of_a_call_would_close_is_refused(lua):
     lua.put(1, "x")
     lua.put(1, "y", "depends", '["x"]')
 
-    with lua.refused("BAD_ARGUMENT", "job 1: Job x would wait for itself"):
+    through = "job 1: Job x cannot depend on z, which waits for it: x -> z -> y -> x"
+    with lua.refused("BAD_ARGUMENT", through):
         put_many(lua, 2, ["z", "depends", '["y"]'], ["x", "depends", '["z"]'])
-    with lua.refused("BAD_ARGUMENT", "job 0: Job x cannot depend on y"):
+    with lua.refused(
+        "BAD_ARGUMENT", "job 1: Job c cannot depend on d, which waits for it: c -> d -> c"
+    ):
+        put_many(lua, 2, ["d", "depends", '["c"]'], ["c", "depends", '["d"]'])
+    with lua.refused(
+        "BAD_ARGUMENT", "job 0: Job x cannot depend on y, which waits for it: x -> y -> x"
+    ):
         put_many(lua, 2, ["x", "depends", '["y"]'])
+    with lua.refused("BAD_ARGUMENT", "job 0: Job c cannot depend on itself: c -> c"):
+        put_many(lua, 2, ["c", "depends", '["c"]'])
 
 
 @pytest.mark.parametrize("order", [("a", "a-history"), ("a-history", "a")])
