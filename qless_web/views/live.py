@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from flask import Blueprint, Response, abort, request
 
 from qless_web.console import current
+from qless_web.live import hosting
 from qless_web.live.hub import HubClosed, HubFull
-from qless_web.live.peer import Peer
 from qless_web.live.topics import EVERYTHING, known, unspeakable
 
 if TYPE_CHECKING:
@@ -44,15 +44,12 @@ def events() -> Response:
         abort(400, "One of the topics holds half a character: no name in Redis does.")
     if request.method == "HEAD":
         return _answer(iter(()))
-    if _serves_one_at_a_time():
-        log.warning(
-            "no live updates: this gunicorn worker serves one request at a time; use gthread"
-        )
+    if why := hosting.refusal(request.environ):
+        log.warning("no live updates: %s", why)
         return _no_room()
     last_id = request.headers.get("Last-Event-ID") or request.args.get("last", "")
-    connection = request.environ.get("gunicorn.socket") or request.environ.get("werkzeug.socket")
     try:
-        stream = here.hub.open(topics, last_id, Peer(connection))
+        stream = here.hub.open(topics, last_id, hosting.peer(request.environ))
     except (HubFull, HubClosed):
         return _no_room()
     response = _answer(stream.messages())
@@ -92,9 +89,3 @@ def _no_room() -> Response:
         {"Retry-After": str(ASK_AGAIN_S)},
         mimetype="text/plain",
     )
-
-
-def _serves_one_at_a_time() -> bool:
-    """Tell gunicorn's sync worker, where one stream would keep every page from being served."""
-    environ = request.environ
-    return "gunicorn.socket" in environ and not environ.get("wsgi.multithread")
