@@ -669,6 +669,33 @@ class Commands:
         """Read when a recurring job runs next, epoch seconds; None when nobody knows."""
         return as_number(self._call("recur.next", jid))
 
+    def recur_pause(self, jid: str) -> bool:
+        """Let a recurring job make no jobs until it goes on; False when it is paused already.
+
+        Raises:
+            RecurringJobNotFound: there is no such recurring job.
+
+        """
+        return bool(whole_or_0(self._call("recur.pause", jid)))
+
+    def recur_unpause(self, jid: str) -> bool:
+        """Let it go on with its next run; False when it is not paused.
+
+        Raises:
+            RecurringJobNotFound: there is no such recurring job.
+
+        """
+        return bool(whole_or_0(self._call("recur.unpause", jid)))
+
+    def recur_run(self, jid: str) -> str:
+        """Make a job of a recurring job now, beside its runs; answers the jid.
+
+        Raises:
+            RecurringJobNotFound: there is no such recurring job.
+
+        """
+        return text(self._call("recur.run", jid))
+
     def unrecur(self, jid: str) -> None:
         """End a recurring job; its children stay."""
         self._call("unrecur", jid)
@@ -760,6 +787,21 @@ class Commands:
         self._call("queue.throttle.set", queue, maximum)
 
     # Many jobs at once, each checked at the moment of acting
+
+    def reschedule(
+        self, jids: Sequence[str], *, delay_s: float | None = None, at: float | None = None
+    ) -> Report:
+        """Let scheduled jobs be due at another time; those in another state are left alone.
+
+        Args:
+            jids: the jobs.
+            delay_s: seconds from now.
+            at: a moment, epoch seconds, where no delay is given.
+
+        """
+        when = ("at", at or 0) if delay_s is None else ("delay", delay_s)
+        reply = self._call("reschedule", *when, *jids) if jids else None
+        return Report.from_reply(wire.reply_record(reply))
 
     def bulk_move(self, group: str, queue: str, wanted: Sequence[tuple[str, str]]) -> Report:
         """Put jobs back to work, each into its own queue or all into one.

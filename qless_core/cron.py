@@ -74,6 +74,15 @@ class Cron:
             problem = f"the cron expression {text!r} never comes"
             raise BadArgument(problem)
 
+    @property
+    def words(self) -> str:
+        """What the expression says, in plain English, without the time zone.
+
+        >>> Cron("*/5 8-17 * * 1-5").words
+        'Every fifth minute from 08:00 through 17:59 on Monday through Friday'
+        """
+        return CronSim(self.expression, dt.datetime.fromtimestamp(0, dt.UTC)).explain()
+
     def after(self, moment: float) -> Iterator[int]:
         """Give the runs after a moment, epoch seconds, one by one and without end."""
         last = moment

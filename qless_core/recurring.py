@@ -223,6 +223,40 @@ class RecurringJob:
         """
         self._update(queue=queue)
 
+    def pause(self) -> bool:
+        """Let it make no jobs until it goes on; answers False when it was paused already.
+
+        Defining it anew with this library leaves it paused; with the original's it goes on.
+
+        Raises:
+            RecurringJobNotFound: it is gone.
+
+        """
+        return self.client.commands.recur_pause(self.jid)
+
+    def unpause(self) -> bool:
+        """Let it go on with its next run; answers False when it was not paused.
+
+        The runs that fell due meanwhile are not made up for.
+
+        Raises:
+            RecurringJobNotFound: it is gone.
+
+        """
+        was_paused = self.client.commands.recur_unpause(self.jid)
+        if was_paused and self.cron:
+            self.client.cron_plans.extend()
+        return was_paused
+
+    def run_now(self) -> str:
+        """Make a job of it now, beside those of its runs; answers the jid.
+
+        Raises:
+            RecurringJobNotFound: it is gone.
+
+        """
+        return self.client.commands.recur_run(self.jid)
+
     def tag(self, *tags: str) -> list[str]:
         """Add tags to those that its children get; answers all of them.
 

@@ -48,6 +48,8 @@ PARTS: Final = (
     "worker",
     "recurring",
     "cron",
+    "hold",
+    "reschedule",
     "throttle",
     "limits",
     "bulk",

@@ -65,9 +65,15 @@ local function add_runs(jid, runs)
   end
 end
 
--- Cron.wait(jid, queue): stands in its queue for its first planned run; where none is left, for ever.
+-- Cron.wait(jid, queue): stands in its queue for its first planned run; where none is left, or it is
+-- paused, for ever. What falls due while it is paused is passed over.
 function Cron.wait(jid, queue)
-  call('zadd', Key.cron(queue), call('zrange', Key.cron_runs(jid), 0, 0)[1] or '+inf', jid)
+  local is_held = call('hexists', Key.cron_job(jid), 'held') == 1
+  local first = not is_held and call('zrange', Key.cron_runs(jid), 0, 0)[1]
+  call('zadd', Key.cron(queue), first or '+inf', jid)
+  if is_held then
+    call('zremrangebyscore', Key.cron_runs(jid), '-inf', Call.now)
+  end
   Queue.tell(queue)
 end
 

@@ -19,8 +19,8 @@ end
 --   [priority p, tags json, retries n, backlog n, throttles json, keep-next-run 1]... -> jid.
 -- First run at now + offset. Doing it again updates, moves the queue, resets the options that are
 -- not given and the next run, and keeps the count of children. With `keep-next-run` 1 (an addition
--- of ours, for whoever does this at every start) a next run that is known stays. A cron job of that jid
--- becomes this one, with its count.
+-- of ours, for whoever does this at every start) a next run that is known stays. What is paused stays
+-- so. A cron job of that jid becomes this one, with its count.
 Commands['recur'] = function(now, arg)
   local queue = Check.name(arg[1], 'queue')
   local jid = Check.name(arg[2], 'jid')
@@ -36,11 +36,15 @@ Commands['recur'] = function(now, arg)
   local keep = Check.count(options.given['keep-next-run'], 'keep-next-run', 0)
 
   local key = Key.recurring(jid)
-  local known = call('hmget', key, 'count', 'queue', 'throttles')
+  local known = call('hmget', key, 'count', 'queue', 'throttles', 'held')
   local next_run = now + offset
+  local held = nil
   if known[2] then
     local old_run = call('zscore', Key.recur(known[2]), jid)
-    if keep > 0 and old_run then
+    if known[4] and not Check.finite(old_run) then
+      held = keep > 0 and known[4] or Json.number(next_run)
+      next_run = '+inf'
+    elseif keep > 0 and old_run then
       next_run = old_run
     end
   end
@@ -50,7 +54,11 @@ Commands['recur'] = function(now, arg)
     'tags', Json.list(options.tags), 'state', 'recur', 'queue', queue, 'type', 'interval',
     'count', Check.finite(cron and cron.count or known[1]) or 0, 'interval', interval,
     'retries', options.retries, 'backlog', options.backlog)
-  Queue.tell_later(queue, next_run - now)
+  if held then
+    call('hset', key, 'held', held)
+  else
+    Queue.tell_later(queue, next_run - now)
+  end
   if #options.throttles > 0 or known[3] then
     call('hset', key, 'throttles', Throttle.moved(options.throttles, nil, queue))
   end

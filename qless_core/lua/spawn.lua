@@ -89,10 +89,10 @@ end
 -- The fields of a recurring job, of either kind, in the order of the HMGET that reads them.
 local FIELDS = {
   'jid', 'klass', 'data', 'priority', 'tags', 'retries', 'backlog', 'count', 'interval', 'planned',
-  'throttles',
+  'throttles', 'queue', 'held',
 }
-local KLASS, DATA, PRIORITY, TAGS, RETRIES, BACKLOG, COUNT, INTERVAL, PLANNED, THROTTLES =
-  2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+local KLASS, DATA, PRIORITY, TAGS, RETRIES, BACKLOG, COUNT, INTERVAL, PLANNED, THROTTLES, QUEUE, HELD =
+  2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 
 -- Of each kind: `set`, where it waits in its queue; `hash`, where it is stored; `due(now, jid, score,
 -- known, room)` -> list of moments, and when it is next due, or nil when it cannot run; `move(queue,
@@ -164,6 +164,45 @@ local function look(kind, now, jid, score, room)
   return known, kind.due(now, jid, score, known, room)
 end
 
+-- count_of(known) -> how many children it had, by what is stored.
+local function count_of(known)
+  local count = floor(Check.finite(known[COUNT]) or 0)
+  return (count < 0 or count > HIGHEST) and 0 or count
+end
+
+-- child_of(jid, known, number, when) -> what becomes of one run, for `make`.
+local function child_of(jid, known, number, when)
+  local priority = Check.finite(known[PRIORITY]) or 0
+  return {
+    jid = jid .. '-' .. Json.number(number),
+    parent = jid,
+    klass = known[KLASS] or '',
+    data = known[DATA] or '{}',
+    priority = priority,
+    tags = Tags.stored(known[TAGS]),
+    retries = Check.finite(known[RETRIES]) or 0,
+    throttles = known[THROTTLES] or nil,
+    when = floor(when),
+    score = Queue.score(priority, floor(when)),
+  }
+end
+
+-- Spawn.known(jid) -> what there is of a recurring job of either kind: `set` and `hash`, the functions that
+-- name its keys; `queue`, where it recurs; `held`, the run that it was paused before, `interval`, nil of a
+-- cron job, and `planned`, its last planned run, each as stored. nil when there is none.
+function Spawn.known(jid)
+  for _, kind in ipairs({ Interval, Planned }) do
+    local known = call('hmget', kind.hash(jid), unpack(FIELDS))
+    if known[1] then
+      return {
+        set = kind.set, hash = kind.hash, is_cron = kind == Planned, queue = known[QUEUE] or '',
+        held = known[HELD], interval = known[INTERVAL], planned = known[PLANNED], fields = known,
+      }
+    end
+  end
+  return nil
+end
+
 -- plan_one(plan, kind, now, queue, jid, score, room): adds the children of one recurring job.
 -- Answers how many, or nil when it cannot run.
 local function plan_one(plan, kind, now, queue, jid, score, room)
@@ -174,11 +213,7 @@ local function plan_one(plan, kind, now, queue, jid, score, room)
   if not ok or not due then
     return nil
   end
-  local count = floor(Check.finite(known[COUNT]) or 0)
-  if count < 0 or count > HIGHEST then
-    count = 0
-  end
-  local tags = Tags.stored(known[TAGS])
+  local count = count_of(known)
   local made = 0
   for _, when in ipairs(due) do
     local number = next_number(jid, count)
@@ -187,19 +222,7 @@ local function plan_one(plan, kind, now, queue, jid, score, room)
     end
     count = number
     made = made + 1
-    local priority = Check.finite(known[PRIORITY]) or 0
-    plan.children[#plan.children + 1] = {
-      jid = jid .. '-' .. Json.number(count),
-      parent = jid,
-      klass = known[KLASS] or '',
-      data = known[DATA] or '{}',
-      priority = priority,
-      tags = tags,
-      retries = Check.finite(known[RETRIES]) or 0,
-      throttles = known[THROTTLES] or nil,
-      when = floor(when),
-      score = Queue.score(priority, floor(when)),
-    }
+    plan.children[#plan.children + 1] = child_of(jid, known, count, when)
   end
   plan.moved[#plan.moved + 1] = { kind = kind, jid = jid, count = count, due = due, next_run = next_run }
   return made
@@ -238,22 +261,26 @@ function Spawn.plan(now, queue, room)
   return plan
 end
 
+local function make(now, queue, child)
+  Queue.to_work(queue, child.jid, child.priority, child.when)
+  Tags.index(now, child.jid, child.tags)
+  call('hmset', Key.job(child.jid), 'jid', child.jid, 'klass', child.klass, 'data', child.data,
+    'priority', child.priority, 'tags', Json.list(child.tags), 'state', 'waiting', 'worker', '',
+    'expires', 0, 'queue', queue, 'retries', child.retries, 'remaining', child.retries,
+    'time', Json.time(child.when), 'spawned_from_jid', child.parent)
+  if child.throttles then
+    call('hset', Key.job(child.jid), 'throttles',
+      Throttle.moved(Throttle.ids(child.throttles), nil, queue))
+  end
+  History.push(child.jid, false,
+    History.item(child.when, '"put"', '{"q":' .. encode(queue) .. '}'))
+end
+
 -- Spawn.run(now, queue, room): the plan, carried out. Children are put when they were due.
 function Spawn.run(now, queue, room)
   local plan = Spawn.plan(now, queue, room)
   for _, child in ipairs(plan.children) do
-    Queue.to_work(queue, child.jid, child.priority, child.when)
-    Tags.index(now, child.jid, child.tags)
-    call('hmset', Key.job(child.jid), 'jid', child.jid, 'klass', child.klass, 'data', child.data,
-      'priority', child.priority, 'tags', Json.list(child.tags), 'state', 'waiting', 'worker', '',
-      'expires', 0, 'queue', queue, 'retries', child.retries, 'remaining', child.retries,
-      'time', Json.time(child.when), 'spawned_from_jid', child.parent)
-    if child.throttles then
-      call('hset', Key.job(child.jid), 'throttles',
-        Throttle.moved(Throttle.ids(child.throttles), nil, queue))
-    end
-    History.push(child.jid, false,
-      History.item(child.when, '"put"', '{"q":' .. encode(queue) .. '}'))
+    make(now, queue, child)
   end
   for _, moved in ipairs(plan.moved) do
     moved.kind.move(queue, moved)
@@ -262,4 +289,17 @@ function Spawn.run(now, queue, room)
   for _, entry in ipairs(plan.gone) do
     entry.kind.gone(queue, entry.jid)
   end
+end
+
+-- Spawn.at_once(now, jid, known) -> the jid of a child that is made now, beside the runs that are due when
+-- they are; nil where there is no number left for it.
+function Spawn.at_once(now, jid, known)
+  local number = next_number(jid, count_of(known.fields))
+  if not number then
+    return nil
+  end
+  local child = child_of(jid, known.fields, number, now)
+  make(now, known.queue, child)
+  call('hmset', known.hash(jid), 'count', number, 'ran', child.when)
+  return child.jid
 end

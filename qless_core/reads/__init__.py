@@ -7,6 +7,7 @@ with `@read` and run by `run()`, which gives any number of them in the round tri
 from __future__ import annotations
 
 from qless_core.reads.config import settings
+from qless_core.reads.everywhere import Everywhere, recurring, scheduled
 from qless_core.reads.failures import failure_counts, failure_groups, failure_jobs
 from qless_core.reads.frame import frame
 from qless_core.reads.gauges import gauges
@@ -33,16 +34,19 @@ from qless_core.reads.overview import overview
 from qless_core.reads.plan import Plan, Read, Scope, Slice, read, run
 from qless_core.reads.queues import queue, queue_counts, queue_jobs, queue_names
 from qless_core.reads.rows import JobRow, Listing, RecurringRow
+from qless_core.reads.runs import Run, runs
 from qless_core.reads.server import ServerFacts, server
 from qless_core.reads.workers import worker, workers
 
 __all__ = [
+    "Everywhere",
     "JobRow",
     "Listing",
     "Mark",
     "Plan",
     "Read",
     "RecurringRow",
+    "Run",
     "Scope",
     "ServerFacts",
     "Slice",
@@ -71,7 +75,10 @@ __all__ = [
     "queues_mark",
     "rail_mark",
     "read",
+    "recurring",
     "run",
+    "runs",
+    "scheduled",
     "server",
     "settings",
     "similar",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qless_core.options import as_number, number_of
-from qless_core.reads.plan import Read, Scope, call, read, together
+from qless_core.reads.plan import Read, Scope, Slice, call, read, together
 from qless_core.reads.rows import (
     FIELDS,
     RECURRING_FIELDS,
@@ -14,10 +14,10 @@ from qless_core.reads.rows import (
     RecurringRow,
     failure_of,
     job_rows,
-    listed,
     parse,
     recurring_row,
 )
+from qless_core.reads.runs import Run, runs_of
 
 #: Bytes of data that come along with the page; more is read when asked for.
 DATA_SHOWN = 65_536
@@ -27,6 +27,9 @@ HISTORY_SHOWN = 200
 
 #: Jobs shown of those this one waits for, and of those that wait for it.
 RELATED_SHOWN = 50
+
+#: Runs shown on the page of a recurring job; the others are on a page of their own.
+RUNS_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,8 @@ class RecurringDetail:
     paused: bool
     #: The last job it made, if it still exists.
     last: JobRow | None
+    #: Its newest runs, at most `RUNS_SHOWN`.
+    runs: tuple[Run, ...]
     tracked_since: float | None
     queues: tuple[str, ...]
 
@@ -225,10 +230,10 @@ def _recurring(
     queues: tuple[str, ...],
 ) -> Read[RecurringDetail]:
     row = recurring_row(jid, fields, None, scope.now)
-    (data, next_run, paused, past), (child,) = yield from together(
+    (data, next_run, paused, past), runs = yield from together(
         [
             _recurring_rest(scope, jid, row, size),
-            listed(scope, [f"{jid}-{row.count}"]),
+            runs_of(scope, jid, row.count, Slice(0, RUNS_SHOWN)),
         ]
     )
     return RecurringDetail(
@@ -238,7 +243,8 @@ def _recurring(
         data=data,
         data_bytes=size,
         paused=bool(paused),
-        last=None if child.gone else child,
+        last=runs[0].row if runs and not runs[0].row.gone else None,
+        runs=runs,
         tracked_since=as_number(tracked),
         queues=queues,
     )
@@ -270,9 +276,11 @@ def job_row(scope: Scope, jid: str) -> Read[JobRow | RecurringRow | None]:
         call("hmget", keys.recurring(jid), RECURRING_FIELDS),
         call("hmget", keys.cron_job(jid), RECURRING_FIELDS),
     ]
-    for recurring in either:
+    for recurring, waits in zip(either, (keys.recur, keys.cron), strict=True):
         if any(recurring or ()):
-            return recurring_row(jid, recurring, None, scope.now)
+            known = dict(zip(RECURRING_FIELDS, recurring, strict=True))
+            (next_run,) = yield [call("zscore", waits(known["queue"] or ""), jid)]
+            return recurring_row(jid, recurring, as_number(next_run), scope.now)
     if not any(value is not None for value in fields or ()):
         return None
     queue = dict(zip(FIELDS, fields, strict=True))["queue"] or ""

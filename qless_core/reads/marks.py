@@ -42,6 +42,7 @@ _RECURRING_FIELDS = (
     "count",
     "retries",
     "backlog",
+    "held",
     "cron",
     "timezone",
 )

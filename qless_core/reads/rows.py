@@ -49,6 +49,9 @@ RECURRING_FIELDS = (
     "backlog",
     "cron",
     "timezone",
+    "held",
+    "made",
+    "ran",
 )
 
 #: Characters of a failure's message that a row keeps; the job's page has all of it.
@@ -120,6 +123,10 @@ class RecurringRow:
     #: The cron expression and its time zone; "" where it recurs by interval.
     cron: str = ""
     timezone: str = ""
+    #: It makes no jobs until somebody lets it go on; the queue may be paused beside it.
+    paused: bool = False
+    #: Its last run, as far as its definition tells: by interval, one before the next.
+    last_run: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +327,8 @@ def recurring_row(
     reply = reply or [None] * len(RECURRING_FIELDS)
     found = dict(zip(RECURRING_FIELDS, reply, strict=True))
     interval = as_number(found["interval"])
+    # One that was paused goes on where the original defines it anew: then it has a next run.
+    paused = found["held"] is not None and next_run is None
     return RecurringRow(
         jid=jid,
         klass=found["klass"] or "",
@@ -331,11 +340,24 @@ def recurring_row(
         retries=as_whole(found["retries"]),
         backlog=as_whole(found["backlog"]) or 0,
         next_run=next_run,
-        owed=owed(next_run, interval, now) if planned is None else planned,
+        owed=0 if paused else owed(next_run, interval, now) if planned is None else planned,
         gone=all(value is None for value in reply),
         cron=found["cron"] or "",
         timezone=found["timezone"] or "",
+        paused=paused,
+        last_run=_last_run(found, as_number(found["held"]) if paused else next_run, interval),
     )
+
+
+def _last_run(
+    found: Mapping[str, str | None], next_run: float | None, interval: float | None
+) -> float | None:
+    """Tell the last run: that which was made of a cron job, or the one before the next."""
+    last = as_number(found["made"])
+    if interval and interval > 0 and next_run is not None and (as_whole(found["count"]) or 0) > 0:
+        last = next_run - interval
+    known = [each for each in (last, as_number(found["ran"])) if each is not None]
+    return max(known, default=None)
 
 
 def owed(next_run: float | None, interval: float | None, now: float) -> int:

@@ -293,3 +293,17 @@ def test_a_zone_may_be_given_as_itself(client):
 
     fresh = client.jobs["r"]
     assert (job.timezone, job.cron) == (fresh.timezone, fresh.cron) == ("Asia/Kolkata", "0 * * * *")
+
+
+def test_a_cron_job_that_goes_on_has_its_next_runs_planned(client, queue, redis, clock):
+    queue.cron("Job", {}, "* * * * *", jid="c")
+    job = client.jobs["c"]
+    job.pause()
+    clock.advance(30 * 86_400)
+
+    assert job.unpause()
+
+    now = client.now()
+    assert all(run > now for run in planned(redis))
+    assert job.next_run == planned(redis)[0] <= now + 60
+    assert queue.pop() is None

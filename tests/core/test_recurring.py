@@ -166,3 +166,28 @@ def test_the_last_child_is_found(client, queue, clock, recurring):
     assert recurring.last_spawned_job == client.jobs["r-2"]
     client.jobs["r-2"].cancel()
     assert recurring.last_spawned_job is None
+
+
+def test_it_is_paused_and_goes_on(queue, recurring, clock):
+    queue.pop().complete()
+    assert recurring.pause()
+    assert not recurring.pause()
+    clock.advance(600)
+
+    assert queue.pop() is None
+    assert recurring.next_run is None
+    assert recurring.unpause()
+    assert not recurring.unpause()
+    assert queue.pop() is None
+    clock.advance(60)
+    assert queue.pop().jid == "r-2"
+
+
+def test_a_run_now_stands_beside_the_others(client, queue, recurring):
+    before = recurring.next_run
+
+    assert recurring.run_now() == "r-1"
+
+    assert client.jobs["r"].count == 1
+    assert recurring.next_run == before
+    assert queue.pop().spawned_from_jid == "r"

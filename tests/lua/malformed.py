@@ -271,6 +271,15 @@ BAD_CALLS = {
         *[(call, "runs") for call in instead(REFILL, 4, *NOT_RUNS, "[200]")],
     ],
     "recur.next": [((), "jid"), (("",), "jid")],
+    "recur.pause": [((), "jid"), (("",), "jid")],
+    "recur.unpause": [((), "jid"), (("",), "jid")],
+    "recur.run": [((), "jid"), (("",), "jid")],
+    "reschedule": [
+        *without(("delay", 5, "wait"), "spec", "when", "jid"),
+        (("soon", 5, "wait"), "spec"),
+        (("at", 5, "wait", ""), "jid"),
+        *[(("at", value, "wait"), "when") for value in NOT_NUMBERS],
+    ],
     "recur.get": [((), "jid"), (("",), "jid")],
     "recur.update": [
         ((), "jid"),

@@ -75,6 +75,7 @@ JIDS = {
         ("heartbeat", "complete", "fail", "retry", "timeout", "giveback", "progress"), "run"
     ),
     **dict.fromkeys(("recur.get", "recur.update", "recur.tag", "recur.untag", "unrecur"), "rec"),
+    **dict.fromkeys(("recur.pause", "recur.unpause", "recur.run"), "rec"),
     "recur": "rec",
 }
 

@@ -578,6 +578,7 @@ def full(redis, lua):
     lua.put(9, "lost", queue="l")
     lua.pop(10, queue="l")
     lua("recur", 11, "q", "r", "K", "{}", "interval", 10, 0)
+    lua("recur.pause", 11, "r")
     lua("cron", 11, "q", "c", "K", "{}", "* * * * *", "UTC", "[60,120]")
     lua("throttle.set", 12, "t", 1)
     lua.put(12, "held", "throttles", '["t"]', queue="th")
@@ -624,6 +625,11 @@ WRITES = [
     ("recur", "p", "r", "K", "{}", "interval", 10, 0),
     ("recur.update", "r", "queue", "p", "interval", 20),
     ("recur.tag", "r", "t"),
+    ("recur.pause", "c"),
+    ("recur.unpause", "r"),
+    ("recur.run", "r"),
+    ("recur.run", "c"),
+    ("reschedule", "delay", 5, "later"),
     ("recur", "p", "c", "K", "{}", "interval", 10, 0),
     ("cron", "p", "c", "K", "{}", "5 * * * *", "UTC", "[600]"),
     ("cron", "p", "r", "K", "{}", "5 * * * *", "UTC", "[600]"),
