@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from qless_core.options import as_whole
 from qless_core.reads.plan import Read, Scope, call, read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from qless_core.keys import Keys
 
@@ -73,6 +74,18 @@ class Minutes(NamedTuple):
         return self.counts.count(None)
 
 
+@dataclass(frozen=True, slots=True)
+class LastHour:
+    """The last hour of every queue, as it is stored."""
+
+    rows: dict[int, dict[str, str]]
+    now: float
+
+    def of(self, queue: str) -> Minutes:
+        """Give that of one queue."""
+        return _cut(self.rows, queue, self.now, HOUR)
+
+
 #: Fields of the counts at the end of a minute, by queue.
 Totals = dict[str, Minute]
 
@@ -114,27 +127,23 @@ def of_day(scope: Scope, queue: str | None = None, *, minutes: int = DAY) -> Rea
     """
     yield []  # the time comes with the first batch
     hours = _hours(scope.now, minutes)
-    names = [_ALL, _MORE] if queue is None else [_ALL, _MORE, _field(queue)]
-    found = yield [call("hmget", hour_key(scope.keys, hour), names) for hour in hours]
-    rows = {
-        hour: dict(zip(names, row or (), strict=False))
-        for hour, row in zip(hours, found, strict=True)
-    }
+    names = [_ALL] if queue is None else [_ALL, _MORE, _field(queue)]
+    found = yield [
+        call("hget", hour_key(scope.keys, hour), name) for hour in hours for name in names
+    ]
+    values = iter(found)
+    rows = {hour: {name: next(values) for name in names} for hour in hours}
     return _cut(rows, queue, scope.now, minutes)
 
 
 @read
-def of_hour(scope: Scope) -> Read[dict[str, Minutes]]:
-    """Give the last hour of each queue that did something in it."""
+def of_hour(scope: Scope) -> Read[LastHour]:
+    """Read the last hour of all queues."""
     yield []  # as above
     hours = _hours(scope.now, HOUR)
     found = yield [call("hgetall", hour_key(scope.keys, hour)) for hour in hours]
-    rows: dict[int, dict[str, str]] = {
-        hour: row or {} for hour, row in zip(hours, found, strict=True)
-    }
-    fields = sorted({name for row in rows.values() for name in row if name.startswith("q:")})
-    names = [field.removeprefix("q:") for field in fields]
-    return {name: _cut(rows, name, scope.now, HOUR) for name in names}
+    rows = {hour: row or {} for hour, row in zip(hours, found, strict=True)}
+    return LastHour(rows, scope.now)
 
 
 def _hours(now: float, minutes: int) -> range:
@@ -179,12 +188,23 @@ def places(text: str | None) -> list[Minute | None]:
     [Minute(completed=12, failures=0), None, Minute(completed=1, failures=3), None]
     """
     parts = (text or "").split(",")[:HOUR]
-    found = [_PLACE.fullmatch(part) for part in parts]
+    found = [_PLACE.fullmatch(part) if part else None for part in parts]
     read = [Minute(int(each[1]), int(each[2] or 0)) if each else None for each in found]
     return read + [None] * (HOUR - len(read))
 
 
 # Noting
+
+
+def hour_of(counts: Mapping[str, Sequence[Minute]], known: int) -> dict[str, str]:
+    """Write the fields of an hour whose first minutes are known, from those of each queue."""
+    idle = Minute(0, 0)
+    whole = [
+        Minute(sum(e.completed for e in each), sum(e.failures for e in each))
+        for each in zip(*counts.values(), strict=True)
+    ] or [idle] * known
+    fields = {_field(name): row(each) for name, each in counts.items()}
+    return {_ALL: row(whole), **fields} if known else {}
 
 
 @read
@@ -274,8 +294,12 @@ def _busiest(done: Totals, fields: Mapping[str, str]) -> list[str]:
 
 
 def _with(text: str | None, at: int, value: Minute) -> str:
-    rows = [value if index == at else each for index, each in enumerate(places(text))]
-    return ",".join(_word(each) for each in rows).rstrip(",")
+    return row(value if index == at else each for index, each in enumerate(places(text)))
+
+
+def row(counts: Iterable[Minute | None]) -> str:
+    """Write the places of a field."""
+    return ",".join(_word(each) for each in counts).rstrip(",")
 
 
 def _word(minute: Minute | None) -> str:

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from random import Random
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from qless_core.client import Client
 from qless_core.clock import Clock
@@ -26,6 +26,7 @@ from qless_web.demo.catalog import (
     product,
     report,
 )
+from qless_web.minutes import DAY, HOUR, HOUR_KEPT_S, Minute, hour_key, hour_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +65,9 @@ def plant(client: Client, *, seed: int = 5678) -> None:
     with Hands(client) as hands:
         for option, value in OPTIONS.items():
             hands.anyone.config[option] = value
-        _Past(hands, chance).live()
+        past = _Past(hands, chance)
+        past.live()
+        _note(client, past.done)
         hands.then.moment = hands.now
         _Present(hands, chance).arrange()
 
@@ -133,6 +136,8 @@ class _Past:
     def __init__(self, hands: Hands, chance: Random) -> None:
         self._hands = hands
         self._chance = chance
+        #: What was done: when, in which queue, and whether it is a failure.
+        self.done: list[tuple[float, str, bool]] = []
 
     def live(self) -> None:
         """Let it all happen, in the order of time, and some jobs use up their retries."""
@@ -176,13 +181,17 @@ class _Past:
             job = self._hands.pop(kind.queue)
         self._pass(*kind.takes_s)
         onward = STAGES.get(kind.queue) if job.klass_name == "shop.orders.Order" else None
+        queue = kind.queue
         while onward:
             job.complete(onward)
+            self._did(queue)
+            queue = onward
             self._pass(0.2, 30)
             job = self._hands.pop(onward)
             self._pass(*kind.takes_s)
             onward = STAGES.get(onward)
         job.complete()
+        self._did(queue)
 
     def _fail(self, trouble: Trouble) -> None:
         kind = BY_QUEUE[trouble.queue]
@@ -196,12 +205,39 @@ class _Past:
             job = self._hands.pop(trouble.queue)
         self._pass(*kind.takes_s)
         job.fail(trouble.group, trouble.tell(job.data, self._chance))
+        self._did(trouble.queue, failed=True)
 
     def _exhaust(self) -> None:
         job = self._take(BY_QUEUE["webhooks"], retries=2)
         while job.retry(delay=0) >= 0:
             self._pass(30, 300)
             job = self._hands.pop("webhooks")
+        self._did("webhooks", failed=True)
+
+    def _did(self, queue: str, *, failed: bool = False) -> None:
+        self.done.append((self._hands.then.moment, queue, failed))
+
+
+def _note(client: Client, done: list[tuple[float, str, bool]]) -> None:
+    """Write down what was done in each minute of the last day, as a console would have."""
+    end = int(client.now()) // 60
+    hours: dict[int, dict[str, list[Minute]]] = {
+        hour: {} for hour in range((end - DAY) // HOUR, end // HOUR + 1)
+    }
+    for moment, queue, failed in done:
+        hour, at = divmod(int(moment) // 60, HOUR)
+        if hour in hours:
+            row = hours[hour].setdefault(queue, [Minute(0, 0)] * HOUR)
+            row[at] = Minute(row[at].completed + (not failed), row[at].failures + failed)
+    with client.redis.pipeline() as pipeline:
+        for hour, counts in hours.items():
+            past = {queue: row[: max(0, end - hour * HOUR)] for queue, row in counts.items()}
+            fields = hour_of(past, min(HOUR, end - hour * HOUR))
+            key = hour_key(client.keys, hour)
+            if fields:
+                pipeline.hset(key, mapping=cast("dict[Any, Any]", fields))
+                pipeline.expire(key, HOUR_KEPT_S)
+        pipeline.execute()
 
 
 class _Present:

@@ -16,6 +16,7 @@ from qless_web.presenters.tables import (
     pause_action,
     queue_rows,
 )
+from qless_web.presenters.throughput import Throughput, throughput
 from qless_web.presenters.worker_rows import WorkerRow, worker_rows
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from qless_core.reads.lists import TrackedStates
     from qless_core.reads.overview import Overview
     from qless_core.reads.queues import QueueSummary
+    from qless_web.minutes import LastHour, Minutes
     from qless_web.presenters.rows import GroupRow, QueueRow
 
 #: Queues that the overview lists; where there are more, those with the most jobs.
@@ -108,6 +110,7 @@ class OverviewPage(Page):
         queues: the queues, by name.
         queues_total: how many there are in all.
         queues_empty: what to show when there are none.
+        throughput: what was done in the last day, by minute.
         states: the words of the bars.
         groups: groups of failures, the largest first.
         groups_total: how many there are.
@@ -132,6 +135,7 @@ class OverviewPage(Page):
     queues: tuple[QueueRow, ...]
     queues_total: int
     queues_empty: EmptyState | None
+    throughput: Throughput
     states: tuple[str, ...]
     groups: tuple[GroupRow, ...]
     groups_total: int
@@ -147,8 +151,18 @@ class OverviewPage(Page):
     tags_total: int
 
 
-def overview_page(found: Overview, around: FrameCounts) -> OverviewPage:
-    """Return the page; the counts around it say the time, and the sums over everything."""
+def overview_page(
+    found: Overview, around: FrameCounts, day: Minutes, hour: LastHour
+) -> OverviewPage:
+    """Return the page.
+
+    Args:
+        found: everything at a glance.
+        around: the counts around it, which say the time, and the sums over everything.
+        day: what was done in the last day.
+        hour: what each queue did in the last hour.
+
+    """
     now = around.now
     attention = tuple(_attention(found, now))
     tracked = _tracked(found.tracked)
@@ -159,7 +173,8 @@ def overview_page(found: Overview, around: FrameCounts) -> OverviewPage:
         attention=attention,
         more_attention=_more(found, now, len(attention)),
         figures=_figures(found, around),
-        queues=queue_rows(_shown(found.queues.rows)),
+        queues=queue_rows(_shown(found.queues.rows), hour),
+        throughput=throughput(day),
         queues_total=found.queues.total,
         queues_empty=None if found.queues.total else _BEGIN,
         states=QUEUE_STATES,

@@ -12,11 +12,13 @@ from qless_core.stats import LAYOUT, Histogram
 from qless_web.formatting import duration
 from qless_web.presenters import charts
 from qless_web.presenters.page import Link
+from qless_web.presenters.throughput import Throughput, throughput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qless_core.reads.queues import QueueDay, QueueDetail
+    from qless_web.minutes import Minutes
 
 #: How many days back the page shows at a glance.
 DAYS = 30
@@ -92,6 +94,8 @@ class QueueStats:
         days: the last thirty days.
         days_height: pixels.
         busiest: the number that the highest of their bars stands for.
+        rows: the same days as a table, the newest first: link, day, completed, failures.
+        throughput: what was done in the last day, by minute.
 
     """
 
@@ -110,6 +114,8 @@ class QueueStats:
     days: tuple[DayBar, ...]
     days_height: int
     busiest: int
+    rows: tuple[tuple[Link, str, int, int], ...]
+    throughput: Throughput
 
 
 def day_of(text: str | None) -> int | None:
@@ -127,8 +133,8 @@ def day_of(text: str | None) -> int | None:
     return int(moment.timestamp())
 
 
-def queue_stats(queue: QueueDetail, day: int | None, now: float) -> QueueStats:
-    """Return the statistics of a day; None is today."""
+def queue_stats(queue: QueueDetail, minutes: Minutes, day: int | None, now: float) -> QueueStats:
+    """Return the statistics of a day, None is today, and of the minutes of the last one."""
     today = int(now) // _DAY_S * _DAY_S
     shown = today if day is None else day
     name = queue.counts.name
@@ -152,6 +158,11 @@ def queue_stats(queue: QueueDetail, day: int | None, now: float) -> QueueStats:
         days=_days(queue, shown, today, busiest),
         days_height=_HEIGHT,
         busiest=busiest,
+        rows=tuple(
+            (_link(name, each.start, today), day_text(each.start), each.completed, each.failures)
+            for each in reversed(queue.days)
+        ),
+        throughput=throughput(minutes),
     )
 
 

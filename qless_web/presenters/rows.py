@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from qless_web.presenters.charts import Bars
     from qless_web.presenters.page import Action, Link
+    from qless_web.presenters.throughput import Spark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,7 @@ class QueueRow:
     """One queue: its counts by state, the bar of them, the age of what waits longest.
 
     ``bar`` is `charts.state_bar` of the same counts; ``oldest`` the put instant of the oldest
-    waiting job.
+    waiting job; ``spark`` what was done in the last hour.
     """
 
     name: str
@@ -63,6 +64,7 @@ class QueueRow:
     paused: bool = False
     oldest: float | None = None
     bar: Bars | None = None
+    spark: Spark | None = None
     actions: tuple[Action, ...] = ()
 
 

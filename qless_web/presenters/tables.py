@@ -10,12 +10,14 @@ from qless_web.presenters.jobs import group_link, queue_link
 from qless_web.presenters.message import telling
 from qless_web.presenters.page import Action, Link
 from qless_web.presenters.rows import GroupRow, QueueRow
+from qless_web.presenters.throughput import spark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qless_core.reads.failures import FailureGroup
     from qless_core.reads.queues import QueueSummary
+    from qless_web.minutes import LastHour
 
 #: The states of jobs in a queue, in the order of its tabs; the bar of a queue shows these.
 QUEUE_STATES = ("waiting", "running", "stalled", "scheduled", "depends")
@@ -24,13 +26,15 @@ QUEUE_STATES = ("waiting", "running", "stalled", "scheduled", "depends")
 _MESSAGE = 180
 
 
-def queue_rows(queues: Sequence[QueueSummary], *, full: int = 0) -> tuple[QueueRow, ...]:
+def queue_rows(
+    queues: Sequence[QueueSummary], hour: LastHour, *, full: int = 0
+) -> tuple[QueueRow, ...]:
     """Return the rows of queues, their bars to one scale: that of the largest, or of `full`."""
     largest = max([full, *(each.total for each in queues)])
-    return tuple(queue_row(each, largest) for each in queues)
+    return tuple(queue_row(each, hour, largest) for each in queues)
 
 
-def queue_row(queue: QueueSummary, full: int) -> QueueRow:
+def queue_row(queue: QueueSummary, hour: LastHour, full: int) -> QueueRow:
     """Return the row of one queue; `full` jobs fill the whole bar."""
     return QueueRow(
         name=queue.name,
@@ -45,6 +49,7 @@ def queue_row(queue: QueueSummary, full: int) -> QueueRow:
         paused=queue.paused,
         oldest=queue.next_since,
         bar=state_bar(state_counts(queue), full=full),
+        spark=spark(hour.of(queue.name)),
         actions=(pause_action(queue.name, paused=queue.paused),),
     )
 

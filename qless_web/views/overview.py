@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from qless_core import reads
+from qless_web import minutes
 from qless_web.console import current
 from qless_web.presenters import overview
 from qless_web.rendering import render
@@ -16,4 +17,5 @@ blueprint = Blueprint("overview", __name__)
 def index() -> Response:
     """Show what needs attention, the queues, the failures, and who works."""
     here = current()
-    return render(overview.overview_page(here.read(reads.overview()), here.counts))
+    found, day, hour = here.read(reads.overview(), minutes.of_day(), minutes.of_hour())
+    return render(overview.overview_page(found, here.counts, day, hour))

@@ -8,6 +8,7 @@ from flask import Blueprint, Response, abort, jsonify, request
 
 from qless_core import reads
 from qless_core.reads import Slice
+from qless_web import minutes
 from qless_web.console import current
 from qless_web.presenters import problems, queue_stats, queues
 from qless_web.presenters.paging import page_number, part_of
@@ -25,8 +26,10 @@ def index() -> Response:
     match = request.args.get("q", "").strip()
     order = queues.order_of(request.args.get("sort"))
     number = page_number(request.args.get("page"))
-    found = current().read(reads.queue_counts(part_of(number), match=match, order=order))
-    return render(queues.queues_page(found, match=match, order=order, number=number))
+    found, hour = current().read(
+        reads.queue_counts(part_of(number), match=match, order=order), minutes.of_hour()
+    )
+    return render(queues.queues_page(found, hour, match=match, order=order, number=number))
 
 
 @blueprint.get("/queues.json")
@@ -48,10 +51,10 @@ def show(queue: str, tab: str = "stats") -> Response:
 def _stats(queue: str) -> Response:
     day = queue_stats.day_of(request.args.get("date"))
     here = current()
-    found = here.read(reads.queue(queue, day, days=queue_stats.DAYS))
+    found, done = here.read(reads.queue(queue, day, days=queue_stats.DAYS), minutes.of_day(queue))
     if not queues.exists(found):
         return _unknown(queue)
-    return render(queues.stats_page(found, queue_stats.queue_stats(found, day, here.now)))
+    return render(queues.stats_page(found, queue_stats.queue_stats(found, done, day, here.now)))
 
 
 def _jobs(queue: str, tab: str) -> Response:

@@ -7,11 +7,13 @@ import pytest
 from qless_core.reads.queues import QueueDay, QueueDetail, QueueSummary
 from qless_core.stats import STARTS
 from qless_web.formatting import UNKNOWN
+from qless_web.minutes import Minutes
 from qless_web.presenters.queue_stats import day_of, histogram, queue_stats, timing
 
 _TWO = "\N{ARABIC-INDIC DIGIT TWO}"
 NOW = 1_700_000_000.0
 TODAY = 1_699_920_000
+NOTHING = Minutes(0, ())
 
 
 def a_queue(**fields):
@@ -75,14 +77,14 @@ def test_a_few_bars_leave_room_beside_them():
 
 def test_negative_counts_are_none():
     """B54, and the original's 7th defect."""
-    shown = queue_stats(a_queue(stats={"failed": "-2", "failures": "nan"}), None, NOW)
+    shown = queue_stats(a_queue(stats={"failed": "-2", "failures": "nan"}), NOTHING, None, NOW)
 
     assert (shown.failed, shown.failures, shown.retries) == (0, 0, 0)
 
 
 def test_the_days_lead_to_each_other():
-    today = queue_stats(a_queue(), None, NOW)
-    before = queue_stats(a_queue(), TODAY - 86_400, NOW)
+    today = queue_stats(a_queue(), NOTHING, None, NOW)
+    before = queue_stats(a_queue(), NOTHING, TODAY - 86_400, NOW)
 
     assert (today.day, today.is_today, today.next) == ("2023-11-14", True, None)
     assert today.previous.values["date"] == "2023-11-13"
@@ -93,7 +95,7 @@ def test_the_days_lead_to_each_other():
 def test_a_day_stacks_what_completed_on_what_failed():
     days = (QueueDay(TODAY - 86_400, 0, 0), QueueDay(TODAY, 6, 4))
 
-    shown = queue_stats(a_queue(days=days), None, NOW)
+    shown = queue_stats(a_queue(days=days), NOTHING, None, NOW)
 
     bar, failures = shown.days[1].bar, shown.days[1].failures
     assert shown.busiest == 10
@@ -113,6 +115,6 @@ def test_what_is_no_day_is_today(text):
 
 def test_the_first_and_the_last_day_there_is_can_be_shown():
     for text in ("0001-01-01", "9999-12-31"):
-        shown = queue_stats(a_queue(), day_of(text), NOW)
+        shown = queue_stats(a_queue(), NOTHING, day_of(text), NOW)
 
         assert shown.day == text
