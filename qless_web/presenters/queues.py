@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from qless_core.reads import Listing
     from qless_core.reads import RecurringRow as RecurringSnapshot
     from qless_core.reads.queues import QueueDetail, QueueSummary
+    from qless_web.minutes import LastHour
     from qless_web.presenters.queue_stats import QueueStats
     from qless_web.presenters.rows import JobRow, QueueRow
 
@@ -101,7 +102,9 @@ def order_of(text: str | None) -> str:
     return text if text in ORDERS else "name"
 
 
-def queues_page(found: Listing[QueueSummary], *, match: str, order: str, number: int) -> QueuesPage:
+def queues_page(
+    found: Listing[QueueSummary], hour: LastHour, *, match: str, order: str, number: int
+) -> QueuesPage:
     """Return page `number` of the queues whose names contain `match`, in an order."""
     query = [
         (key, value) for key, value in (("q", match), ("sort", order)) if value != _DEFAULT[key]
@@ -111,7 +114,7 @@ def queues_page(found: Listing[QueueSummary], *, match: str, order: str, number:
         title="Queues",
         nav="queues",
         topics=("queues",),
-        rows=queue_rows(found.rows),
+        rows=queue_rows(found.rows, hour),
         pages=pages,
         headings={key: _heading(key, match, order) for key in ("name", *ORDERS)},
         total=found.total,
