@@ -10,6 +10,7 @@ from redis.exceptions import ResponseError
 
 from qless_core.client import Client
 from qless_core.errors import NotPermitted
+from qless_core.new_job import NewJob
 from qless_web import create_app
 from tests.support.nodes import Node
 from tests.support.servers import servers
@@ -32,11 +33,12 @@ def allow(server):
     clients = []
     server.ask("FLUSHALL")
 
-    def allow(line, namespace="ql:"):
+    def allow(line, namespace="ql:", patience=0):
         _, _, name, *rights = line.split()
         server.ask("ACL", "SETUSER", name, "reset", *rights)
         url = f"redis://{name}:secret@127.0.0.1:{server.port}/2"
-        clients.append(Client(url, namespace=namespace, worker_name="w"))
+        settings = {"namespace": namespace, "worker_name": "w", "patience": patience}
+        clients.append(Client(url, **settings))
         return clients[-1]
 
     yield allow
@@ -73,10 +75,36 @@ def use_everything(client):
     assert client.jobs["a"].state == "complete"
     assert client.workers.counts
     assert client.stats.get("q") is not None
+    use_what_is_ours(client, client.queues["ours"])
+
+
+def use_what_is_ours(client, queue):
+    """Throttles, many jobs at once, walks, cron jobs, the archive, the audit."""
+    client.throttles["scarce"].maximum = 1
+    jids = queue.put_many([NewJob("Job", {}, throttles=["scarce"]) for _ in range(3)])
+    (job,) = queue.pop(3)
+    assert sorted(queue.jobs.all_jids("throttled")) == sorted({*jids} - {job.jid})
+    assert client.bulk.complete([job]).done == (job.jid,)
+    assert queue.pop().jid in jids
+    client.bulk.cancel(jids)
+    assert queue.cron("Job", {}, "0 3 * * *", jid="cron") == "cron"
+    assert client.jobs["cron"].cron == "0 3 * * *"
+    assert job.jid in [each.record.jid for each in archived(client)]
+    assert not [finding for finding in client.audit() if finding.kind.is_fault]
+
+
+def archived(client):
+    jobs = []
+    client.archive(jobs.extend, name="acl", settle=0)
+    return jobs
 
 
 def test_b73_the_user_for_workers_can_do_everything(server, allow):
     use_everything(allow(for_(server)))
+
+
+def test_b73_with_patience_too(server, allow):
+    use_everything(allow(for_(server), patience=5))
 
 
 def test_b73_with_a_tagged_namespace_too(server, allow):
