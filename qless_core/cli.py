@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from qless_core import bulk, wire
+from qless_core import bulk, eviction, wire
 from qless_core.archive import SETTLE_S
 from qless_core.audit import HOWS, KINDS, telling
 from qless_core.audit.repairs import Mending, planned
@@ -116,6 +116,7 @@ def _work(client: Client, arguments: argparse.Namespace) -> None:
             problem = f"--path: there is no {folder!r}"
             raise BadArgument(problem)
     sys.path[:0] = arguments.path
+    eviction.warn_of(client)
     worker = SerialWorker(
         client,
         arguments.queue,

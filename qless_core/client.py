@@ -194,6 +194,25 @@ class Client:
             raise (found or RedisUnavailable.of(str(error))) from shortened(error)
         return float(seconds) + float(microseconds) / 1e6
 
+    def clock_skew(self) -> float:
+        """Tell by how many seconds the clock of some client is ahead of the server's; 0.0 for none.
+
+        Our clients go by the server's time. Others send their own: where that is ahead, it takes
+        jobs from those who run them, and keeps its own too long. Told by the workers, that is by
+        the one that was last seen the furthest in the future.
+
+        Raises:
+            RedisUnavailable: the server cannot be reached.
+
+        """
+        now = self.now()
+        try:
+            newest: Any = self.redis.zrevrange(self.keys.workers, 0, 0, withscores=True)
+        except (RedisError, OSError) as error:
+            found = errors_of_server(error, self.namespace)
+            raise (found or RedisUnavailable.of(str(error))) from shortened(error)
+        return max(0.0, float(newest[0][1]) - now) if newest else 0.0
+
     def audit(self) -> AuditReport:
         """Look over the whole database for what does not fit together; nothing is changed.
 

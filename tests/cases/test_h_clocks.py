@@ -121,3 +121,15 @@ def test_b65_a_worker_of_any_name_is_listed_deregistered_and_comes_back(lua, nam
 
     with lua.refused("BAD_ARGUMENT", '"worker" must be a name, got nothing'):
         lua("worker.deregister", 9)
+
+
+def test_b55_a_clock_of_others_that_is_ahead_is_told(client, lua, clock):
+    assert client.clock_skew() == 0.0
+    client.queues["q"].put("K", {}, jid="j")
+    client.queues["q"].pop()
+    assert client.clock_skew() == 0.0
+
+    lua("pop", clock.now() + HOUR, "q", "fast", 1)
+    clock.advance(60)
+
+    assert client.clock_skew() == pytest.approx(HOUR - 60)
