@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
+from recipes import here, read
 
 from qless_core import Client
 from tests.support.mounted import Programs, Site, free_port
-
-PAGE = Path(__file__).parents[2] / "docs/how-to/mount-the-console.md"
 
 #: What a Django project has of its own.
 SHOP = {
@@ -25,26 +22,10 @@ SHOP = {
 }
 
 
-@dataclass(frozen=True)
-class Section:
-    """One heading of the page: its blocks of code by language."""
-
-    text: str
-
-    def blocks(self, language):
-        return re.findall(rf"^```{language}\n(.*?)^```", self.text, re.MULTILINE | re.DOTALL)
-
-    @property
-    def command(self):
-        (line,) = self.blocks("sh")
-        return line.strip()
-
-
 @pytest.fixture(scope="session")
 def sections():
     """Give the sections of the page by their headings."""
-    parts = re.split(r"^##+ (.*)\n", PAGE.read_text(), flags=re.MULTILINE)
-    return {head: Section(text) for head, text in zip(parts[1::2], parts[2::2], strict=True)}
+    return read()
 
 
 @pytest.fixture
@@ -91,11 +72,6 @@ def write(sections, server, tmp_path):
             (tmp_path / name).write_text(here(text, server, more))
 
     return write
-
-
-def here(text, server, more=""):
-    """Put the server of this test where the page names one."""
-    return text.replace('"redis://localhost:6379/0"', repr(server.url) + more)
 
 
 @pytest.fixture

@@ -26,14 +26,15 @@ def _pages(site):
     seen = list(crawl(site, f"{site.mount}/", alike=2))
     paths = {page.path for page in seen}
     assert {f"{site.mount}/queues", f"{site.mount}/jobs/x~2Fy"} <= paths
-    assert [(page.path, page.status) for page in seen if page.status != 200] == []
+    broken = [(page.path, page.status) for page in seen if page.status != 200]
+    assert broken == [], broken
     strays = {
         address
         for page in seen
         for _, _, address in page.addresses
         if address.startswith("/") and not address.startswith(f"{site.mount}/")
     }
-    assert strays == set()
+    assert strays == set(), strays
 
 
 def _assets(site):

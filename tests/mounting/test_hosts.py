@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from journey import journey
+from recipes import here
 
 from qless_core import Client
 from tests.support.mounted import Site, free_port
@@ -16,6 +17,17 @@ FLASK = "In Flask, or any WSGI application"
 FASTAPI = "In FastAPI, Starlette, or any ASGI application"
 DJANGO, DJANGO_ASGI = "In Django", "In Django with ASGI"
 ASGI = (DJANGO_ASGI, FASTAPI)
+
+
+def test_one_is_made_for_a_client_that_there_is(sections, server):
+    (text,) = sections[""].blocks("python")
+    names = {}
+
+    exec(here(text, server), names)  # noqa: S102 - our own page
+
+    answer = names["console"].test_client().get("/queues")
+    assert answer.status_code == 200
+    assert "staging" in answer.text
 
 
 def test_by_itself_under_gunicorn(run, live):
