@@ -32,6 +32,7 @@ class Param:
         help: what it does, in a sentence.
         kind: what it must be.
         choices: of a choice, those there are.
+        most: of a whole number, the greatest.
         default: what counts where it is left out.
         required: whether it must be there.
         example: one that makes sense.
@@ -42,6 +43,7 @@ class Param:
     help: str
     kind: Literal["text", "whole", "choice", "day", "cursor"] = "text"
     choices: tuple[str, ...] = ()
+    most: int = MOST
     default: str | int | None = None
     required: bool = False
     example: str | int | None = None
@@ -52,7 +54,7 @@ class Param:
         default = {} if self.default in (None, "") else {"default": self.default}
         match self.kind:
             case "whole":
-                return {"type": "integer", "minimum": 1, "maximum": MOST, **default}
+                return {"type": "integer", "minimum": 1, "maximum": self.most, **default}
             case "choice":
                 return {"type": "string", "enum": list(self.choices), **default}
             case "day":
@@ -77,7 +79,7 @@ class Param:
     def _value(self, text: str) -> str | int | None:
         match self.kind:
             case "whole":
-                fits = re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) and 1 <= int(text) <= MOST
+                fits = re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) and 1 <= int(text) <= self.most
                 return int(text) if fits else None
             case "choice":
                 return text if text in self.choices else None
@@ -90,7 +92,7 @@ class Param:
     def _wanted(self) -> str:
         match self.kind:
             case "whole":
-                return f"must be a whole number from 1 to {MOST}"
+                return f"must be a whole number from 1 to {self.most}"
             case "choice":
                 return f"must be one of {', '.join(self.choices)}"
             case "day":

@@ -1,4 +1,4 @@
-"""Statistics of a queue: a day of it, and the last thirty."""
+"""Statistics: a day of a queue and the last thirty, and what was done by minute."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from qless_core.options import as_number
 from qless_web.api.params import Param
 from qless_web.api.route import Route, missing, shown
 from qless_web.console import current
+from qless_web.minutes import DAY, HOUR, of_day
 from qless_web.presenters.queue_stats import DAYS, day_text, histogram
 from qless_web.presenters.queues import exists
 
@@ -109,6 +110,84 @@ def stats(queue: str, date: int | None) -> QueueStats:
         raise missing(queue=queue)
     today = int(here.now) // _DAY_S * _DAY_S
     return _of_day(found, today if date is None else date, here.now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinuteDone:
+    """What was done in a minute; null where nobody counted."""
+
+    start: Annotated[int, "Epoch seconds."]
+    completed: int | None
+    failures: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Throughput:
+    """What was done in each of the last minutes, by one queue or by all."""
+
+    queue: Annotated[str | None, "Null for all queues."]
+    completed: Annotated[int, "The sum of the minutes."]
+    failures: Annotated[int, "The sum of the minutes."]
+    missed: Annotated[int, "How many of the minutes nobody counted."]
+    minutes: Annotated[tuple[MinuteDone, ...], "The oldest first; the last one has ended."]
+    as_of: float
+
+
+@shown(
+    Route(
+        name="throughput",
+        rule="/stats/throughput",
+        family="stats",
+        answers=Throughput,
+        example=Throughput(
+            queue="mail",
+            completed=12,
+            failures=1,
+            missed=1,
+            minutes=(
+                MinuteDone(start=1798761540, completed=None, failures=None),
+                MinuteDone(start=1798761600, completed=12, failures=1),
+            ),
+            as_of=1798761660.5,
+        ),
+        params=(
+            Param(name="queue", help="Of this queue; of all without.", example="mail"),
+            Param(
+                name="minutes",
+                kind="whole",
+                most=DAY,
+                default=HOUR,
+                help="How many of the last minutes.",
+                example=2,
+            ),
+        ),
+        statuses=(404,),
+    )
+)
+def throughput(queue: str | None, minutes: int) -> Throughput:
+    """Show how many jobs completed and failed in each of the last minutes."""
+    here = current()
+    if queue is None:
+        done = here.read(of_day(minutes=minutes))
+    else:
+        found, done = here.read(reads.queue(queue), of_day(queue, minutes=minutes))
+        if not exists(found):
+            raise missing(queue=queue)
+    return Throughput(
+        queue=queue,
+        completed=done.completed,
+        failures=done.failures,
+        missed=done.missed,
+        minutes=tuple(
+            MinuteDone(
+                start=number * 60,
+                completed=each.completed if each else None,
+                failures=each.failures if each else None,
+            )
+            for number, each in enumerate(done.counts, done.start)
+        ),
+        as_of=here.now,
+    )
 
 
 def _of_day(found: QueueDetail, day: int, now: float) -> QueueStats:
