@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from qless_core.client import Client
 from qless_core.command_line import Parser
@@ -22,11 +22,11 @@ from qless_core.worker.greenlets import GreenletWorker
 from qless_core.worker.logs import JobFilter
 from qless_core.worker.reserving import Ordered, RoundRobin, Shuffled, Weighted
 from qless_core.worker.serial import SerialWorker
+from qless_core.worker.signals import ENDING, leave_on_signals
 from qless_core.worker.threads import ThreadWorker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from types import FrameType
 
     from qless_core.worker.reserving import Order
 
@@ -41,6 +41,13 @@ ORDERS: Final[dict[str, Order | type[Order]]] = {
     "ordered": Ordered,
     "round-robin": RoundRobin,
     "shuffled": Shuffled,
+}
+
+#: How other qless workers name these orders, in lower case.
+RESERVERS: Final = {
+    "ordered": "ordered",
+    "roundrobin": "round-robin",
+    "shuffledroundrobin": "shuffled",
 }
 
 #: Seconds for which a worker need not have given a sign of life, for `--check`; it gives one every
@@ -58,9 +65,8 @@ _FORMAT: Final = "%(asctime)s %(process)d %(levelname)s %(jid)s %(message)s"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `qless-worker`; answers the exit code."""
+    leave_on_signals()
     arguments = _parser(os.environ).parse_args(argv)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
-        signal.signal(number, _leave)  # also as process 1, where nothing is done by default
     try:
         if arguments.check:
             return _check(arguments)
@@ -70,19 +76,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return REFUSED
 
 
-def _leave(_: int, __: FrameType | None) -> NoReturn:
-    """End before there is anything to give back."""
-    raise SystemExit(0)
-
-
 def _work(arguments: argparse.Namespace, argv: Sequence[str] | None) -> int:
     _log(arguments.verbose)
-    names = [*arguments.queue, *_listed(os.environ.get("QUEUES") or os.environ.get("QUEUE"))]
+    names = arguments.queue or _listed(os.environ.get("QUEUES") or os.environ.get("QUEUE"))
     if not names:
         problem = "which queues? Name them with -q, or in QUEUES with commas between them"
         raise BadArgument(problem)
     if arguments.kind == "greenlet" and not _is_patched():
         given = sys.argv[1:] if argv is None else argv
+        # What comes meanwhile waits, until the program that is begun here listens.
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         os.execv(sys.executable, [sys.executable, "-c", _PATCHED, *given])  # noqa: S606 - ourselves
     sys.path[:0] = arguments.path or [str(Path.cwd())]
     for app in arguments.app:
@@ -93,9 +96,6 @@ def _work(arguments: argparse.Namespace, argv: Sequence[str] | None) -> int:
         worker = _worker(client, names, arguments)
         say = logging.getLogger("qless.worker").warning
         say("%s: %s; TERM ends it, QUIT once its jobs are done", client, worker)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
-            default = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
-            signal.signal(number, default)  # from here on the worker hears them
         worker.run()
     return 0
 
@@ -145,7 +145,7 @@ def _worker(
 def _order(arguments: argparse.Namespace) -> Order | type[Order]:
     if arguments.weight:
         return Weighted(dict(arguments.weight))
-    return ORDERS[arguments.order]
+    return ORDERS[arguments.order or _order_named(os.environ)]
 
 
 def _load(app: str) -> None:
@@ -279,13 +279,15 @@ def _parser(environment: Environment) -> Parser:
         default=number("PREFETCH", 1, int),
         help="take so many jobs at once, for short ones (1; PREFETCH)",
     )
-    add(
+    # Not as a default: one that is given is refused beside weights, one of the environment is not.
+    named = _order_named(environment)
+    order = parser.add_mutually_exclusive_group()
+    order.add_argument(
         "--order",
         choices=tuple(ORDERS),
-        default=_order_named(environment),
-        help="in which the queues are asked (%(default)s; JOB_RESERVER)",
+        help=f"in which the queues are asked ({named}; JOB_RESERVER)",
     )
-    add(
+    order.add_argument(
         "--weight",
         metavar="NAME=N",
         type=_weight,
@@ -372,8 +374,12 @@ def _kind(environment: Environment) -> str:
 
 def _order_named(environment: Environment) -> str:
     """Read JOB_RESERVER, as other qless workers name their orders."""
-    names = {"ordered": "ordered", "roundrobin": "round-robin", "shuffledroundrobin": "shuffled"}
-    return names.get(environment.get("JOB_RESERVER", "").lower(), "ordered")
+    given = environment.get("JOB_RESERVER") or "Ordered"
+    found = RESERVERS.get(given.lower())
+    if found is None:
+        known = "Ordered, RoundRobin or ShuffledRoundRobin"
+        Parser(prog="qless-worker").error(f"JOB_RESERVER must be {known}, got {given!r}")
+    return found
 
 
 def _verbosity(environment: Environment) -> int:

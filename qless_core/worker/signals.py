@@ -15,7 +15,7 @@ import threading
 import traceback
 from contextlib import contextmanager, suppress
 from select import select
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -35,8 +35,28 @@ SIGNALS: Final = (
     signal.SIGCONT,
 )
 
-#: What Python or the system does with a signal of which nobody said anything.
-_BY_DEFAULT: Final = (signal.SIG_DFL, signal.default_int_handler)
+#: What ends a worker.
+ENDING: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
+
+
+def leave_on_signals() -> None:
+    """Let a process that is no worker yet end with 0 when it is told to end.
+
+    So it does as process 1 too, where nothing is done by default, and though whoever started it
+    has these signals blocked. A worker takes over without a moment in which none is heard.
+    """
+    for number in ENDING:
+        signal.signal(number, _leave)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+
+
+def _leave(_: int, __: FrameType | None) -> NoReturn:
+    """End while there is nothing to give back. An exception might be lost in a callback."""
+    os._exit(0)
+
+
+#: What is done with a signal of which the program itself said nothing.
+_BY_DEFAULT: Final = (signal.SIG_DFL, signal.default_int_handler, _leave)
 
 
 class Ears:

@@ -31,6 +31,19 @@ def is_alive(pid: int) -> bool:
         return not Path("/proc/self").exists()
 
 
+def children_of(pid: int, *, dead: bool = False) -> list[int]:
+    """List the children of a process; those that wait to be reaped only where `dead` says so."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and (dead or fields[0] != "Z"):
+            found.append(int(folder.name))
+    return found
+
+
 @dataclass
 class Running:
     """A console in the foreground."""

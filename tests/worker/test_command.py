@@ -12,10 +12,21 @@ from pathlib import Path
 import pytest
 
 from tests.support.polling import PATIENCE_S, eventually
+from tests.support.processes import children_of
 
 ROOT = Path(__file__).parents[2]
 JOBS = "tests.worker.worker_program"
-SETTINGS = {"REDIS_URL", "QUEUES", "QUEUE", "VERBOSE", "VVERBOSE", "RUN_AS_SINGLE_PROCESS"}
+SETTINGS = {
+    "REDIS_URL",
+    "QUEUES",
+    "QUEUE",
+    "JOB_RESERVER",
+    "VERBOSE",
+    "VVERBOSE",
+    "RUN_AS_SINGLE_PROCESS",
+}
+KINDS = ("forking", "serial", "thread", "greenlet")
+AS_PROCESS_1 = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
 
 
 class Command:
@@ -47,7 +58,7 @@ class Command:
         log = self.program.folder / f"log{len(self.program.started)}"
         with log.open("wb") as said:
             process = subprocess.Popen(
-                self.line(*arguments),
+                [*self.program.wrapped, *self.line(*arguments)],
                 cwd=ROOT,
                 env=self.environment(**settings),
                 stdout=said,
@@ -65,7 +76,7 @@ def command(program):
     return Command(program)
 
 
-@pytest.mark.parametrize("kind", ["forking", "serial", "thread", "greenlet"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_burst_ends_when_all_is_done(command, program, kind):
     jids = [program.put("quick", queue=queue) for queue in ("one", "two")]
 
@@ -83,6 +94,38 @@ def test_what_a_shell_says_is_taken_from_the_environment(command, program):
     assert done.returncode == 0, done.stderr
     assert "SerialWorker" in done.stderr
     assert all(jid in done.stderr for jid in jids)
+
+
+def test_queues_of_the_environment_are_those_of_who_names_none(command, program):
+    named, other = [program.put("quick", queue=queue) for queue in ("one", "two")]
+
+    done = command.run("-q", "one", "--burst", QUEUES="two")
+
+    assert done.returncode == 0, done.stderr
+    assert (program.state(named), program.state(other)) == ("complete", "waiting")
+
+
+@pytest.mark.parametrize("name", ["Ordered", "RoundRobin", "ShuffledRoundRobin"])
+@pytest.mark.parametrize("arguments", [(), ("--order", "shuffled"), ("--weight", "q=2")])
+def test_an_order_of_the_environment_is_one_of_those_there_are(command, name, arguments):
+    done = command.run("-q", "q", "--burst", *arguments, JOB_RESERVER=name)
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_order_that_there_is_not_is_refused(command):
+    done = command.run("-q", "q", "--burst", JOB_RESERVER="PriorityReserver")
+
+    assert done.returncode == 2
+    assert "JOB_RESERVER must be Ordered, RoundRobin or ShuffledRoundRobin" in done.stderr
+    assert "PriorityReserver" in done.stderr
+
+
+def test_weights_and_another_order_are_refused(command):
+    done = command.run("-q", "q", "--burst", "--weight", "q=2", "--order", "ordered")
+
+    assert done.returncode == 2
+    assert "--order: not allowed with argument --weight" in done.stderr
 
 
 def test_an_application_is_imported_and_begun_first(command, program, tmp_path):
@@ -150,7 +193,7 @@ def test_a_number_of_the_environment_must_be_one(command, settings):
 def test_term_before_there_is_anything_ends_it_quietly(command, program, tmp_path):
     (tmp_path / "slow_app.py").write_text(
         "import pathlib, threading\n"
-        f"pathlib.Path({str(tmp_path / 'begun')!r}).touch()\nthreading.Event().wait()\n"
+        f"pathlib.Path({str(tmp_path / 'begun')!r}).touch()\nthreading.Event().wait(600)\n"
     )
     worker = command.start("-q", "q", "--path", str(tmp_path), "--app", "slow_app")
     eventually((tmp_path / "begun").exists)
@@ -159,6 +202,88 @@ def test_term_before_there_is_anything_ends_it_quietly(command, program, tmp_pat
 
     assert worker.wait(PATIENCE_S) == 0
     assert "Traceback" not in program.said
+
+
+#: An application that has TERM sent at the very moment at which the worker begins to listen.
+WHEN_IT_LISTENS = """
+import os, signal
+real = signal.set_wakeup_fd
+def told_meanwhile(*args, **options):
+    if args != (-1,):
+        os.kill(os.getpid(), signal.SIGTERM)
+    return real(*args, **options)
+signal.set_wakeup_fd = told_meanwhile
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_b60_term_between_two_who_listen_is_heard(command, program, tmp_path, kind):
+    (tmp_path / "the_app.py").write_text(WHEN_IT_LISTENS)
+    jid = program.put("wait")
+
+    worker = command.start("-q", "q", "--kind", kind, "--path", str(tmp_path), "--app", "the_app")
+
+    assert worker.wait(PATIENCE_S) == 0
+    assert program.state(jid) == "waiting"
+
+
+def test_b60_term_while_greenlets_are_made_ready_is_heard(command, program, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "if 'patch_all' in ' '.join(sys.orig_argv):\n    os.kill(os.getpid(), signal.SIGTERM)\n"
+    )
+    jid = program.put("wait")
+
+    worker = command.start("-q", "q", "--kind", "greenlet", PYTHONPATH=str(tmp_path))
+
+    assert worker.wait(PATIENCE_S) == 0
+    assert program.state(jid) == "waiting"
+
+
+def test_b60_signals_that_whoever_started_it_blocked_are_heard(command, program):
+    blocks = "import os, signal, sys; "
+    blocks += "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]); "
+    blocks += "os.execv(sys.argv[1], sys.argv[1:])"
+    program.wrapped = (sys.executable, "-c", blocks)
+    program.put("wait")
+    worker = command.start("-q", "q")
+    program.begun()
+
+    worker.send_signal(signal.SIGTERM)
+
+    assert worker.wait(PATIENCE_S) == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may make a namespace of processes")
+@pytest.mark.parametrize("kind", KINDS)
+def test_b60_as_process_1_it_ends_on_term_while_it_starts(command, program, tmp_path, kind):
+    (tmp_path / "slow_app.py").write_text(
+        "import pathlib, threading\n"
+        f"pathlib.Path({str(tmp_path / 'begun')!r}).touch()\nthreading.Event().wait(600)\n"
+    )
+    program.wrapped = AS_PROCESS_1
+    worker = command.start("-q", "q", "--kind", kind, "--path", str(tmp_path), "--app", "slow_app")
+    eventually((tmp_path / "begun").exists)
+    (inner,) = children_of(worker.pid)
+
+    os.kill(inner, signal.SIGTERM)
+
+    assert worker.wait(PATIENCE_S) == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may make a namespace of processes")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT])
+@pytest.mark.parametrize("kind", KINDS)
+def test_b60_as_process_1_it_ends_on_a_signal_while_it_waits(command, program, kind, number):
+    program.wrapped = AS_PROCESS_1
+    worker = command.start("-q", "q", "--kind", kind, "--name", "w")
+    program.at_work()
+    (inner,) = children_of(worker.pid)
+
+    os.kill(inner, number)
+
+    assert worker.wait(PATIENCE_S) == 0
+    assert program.client.workers.counts == []
 
 
 def test_every_option_is_in_the_reference(command):

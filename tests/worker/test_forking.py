@@ -16,7 +16,8 @@ from qless_core.worker.forking import ForkingWorker
 from qless_core.worker.greenlets import GreenletWorker
 from qless_core.worker.serial import SerialWorker
 from qless_core.worker.threads import ThreadWorker
-from tests.support.polling import eventually
+from tests.support.polling import PATIENCE_S, eventually
+from tests.support.processes import children_of
 
 CLASSES = {"serial": SerialWorker, "forking": ForkingWorker, "thread": ThreadWorker}
 
@@ -109,7 +110,7 @@ def test_several_jobs_run_at_once(program):
 def test_a_child_that_is_killed_while_it_waits_is_replaced(program):
     program.start("forking")
     program.at_work("w-0")
-    (child,) = _children(program.process.pid)
+    (child,) = children_of(program.process.pid)
 
     os.kill(child, signal.SIGKILL)
     jid = program.put("quick")
@@ -118,7 +119,7 @@ def test_a_child_that_is_killed_while_it_waits_is_replaced(program):
     assert child not in ran_by(program)
 
 
-def test_a_death_is_noticed_though_whoever_started_the_worker_ignores_those_of_children(program):
+def test_a_death_is_noticed_though_whoever_started_the_worker_ignores_those_ofchildren_of(program):
     program.wrapped = ("sh", "-c", 'trap "" CHLD; exec "$@"', "sh")
     jid = program.put("kills_itself", data={"signal": "SIGKILL"}, retries=0)
     program.start("forking")
@@ -131,25 +132,13 @@ def test_a_death_is_noticed_though_whoever_started_the_worker_ignores_those_of_c
 def test_a_spare_that_is_killed_is_replaced(program):
     program.start("forking", jobs_per_child=1)
     program.at_work("w-0")
-    children = eventually(lambda: len(found := _children(program.process.pid)) == 3 and found)
+    children = eventually(lambda: len(found := children_of(program.process.pid)) == 3 and found)
 
     for child in children:
         os.kill(child, signal.SIGKILL)
     jids = put_many(program, 3)
 
     eventually(lambda: all(program.state(jid) == "complete" for jid in jids))
-
-
-def _children(pid):
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid and fields[0] != "Z":
-            found.append(int(folder.name))
-    return found
 
 
 @pytest.mark.parametrize("kind", ["serial", "forking", "thread", "greenlet"])
@@ -182,7 +171,7 @@ def test_on_another_thread_than_the_main_one_nothing_is_forked(client):
 
     thread = threading.Thread(target=run)
     thread.start()
-    thread.join(20)
+    thread.join(PATIENCE_S)
 
     assert "main thread" in str(caught[0])
 
@@ -210,3 +199,21 @@ def test_b63_a_user_who_may_not_listen_is_told_so_at_the_start(server, redis, ki
         assert client.workers.counts == []
     finally:
         redis.acl_deluser("deaf")
+
+
+@pytest.mark.parametrize("how", ["exit", "error", "return"])
+def test_a_process_that_a_job_forked_does_not_go_on_as_a_worker(program, how):
+    program.put("forks", data={"how": how}, retries=0)
+    program.start("forking")
+    (pid,) = program.begun()
+    jids = [program.put("wait", retries=0) for _ in range(2)]
+
+    program.begun(2)
+    os.kill(pid, signal.SIGKILL)
+    program.begun(3)
+    program.gate.touch()
+
+    eventually(lambda: [program.state(jid) for jid in jids] == ["failed", "complete"])
+    assert sorted(jid for _, jid, _ in program.traces("began")[1:]) == sorted(jids)
+    assert [pid for _, _, pid in program.traces("ended")] != [pid]
+    assert "SystemExit" not in program.said

@@ -14,8 +14,8 @@ import pytest
 
 from qless_core import Client
 from qless_core.worker.signals import SIGNALS, heeding
-from tests.support.polling import eventually
-from tests.support.processes import is_alive
+from tests.support.polling import PATIENCE_S, eventually
+from tests.support.processes import children_of, is_alive
 
 ROOT = Path(__file__).parents[2]
 KINDS = ("serial", "forking", "thread", "greenlet")
@@ -52,7 +52,7 @@ def test_the_example_of_the_readme_ends_on_a_signal(number, server, redis, tmp_p
 
         process.send_signal(number)
 
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE_S) == 0
         assert process.stderr.read() == ""
 
 
@@ -209,12 +209,12 @@ def test_b63_a_paused_worker_that_waits_takes_no_job(program, kind):
     program.send(signal.SIGUSR2)
     eventually(lambda: "takes no jobs for the time being" in program.said)
     if kind == "forking":
-        eventually(lambda: not _children(program.process.pid))
+        eventually(lambda: not children_of(program.process.pid))
     jid = program.put("quick")
     other = Client(program.url, worker_name="other")
 
     # It would have been woken before this one.
-    assert other.queues["q"].pop(timeout=20).jid == jid
+    assert other.queues["q"].pop(timeout=PATIENCE_S).jid == jid
 
     program.send(signal.SIGTERM)
     assert program.ended() == 0
@@ -293,7 +293,7 @@ def test_b60_as_process_1_of_a_container_it_ends_on_a_signal(program, kind):
     jid = program.put("wait")
     program.start(kind)
     program.begun()
-    (inner,) = _children(program.process.pid)
+    (inner,) = children_of(program.process.pid)
 
     os.kill(inner, signal.SIGTERM)
 
@@ -307,21 +307,9 @@ def test_as_process_1_it_reaps_what_is_left_to_it(program):
     program.put("orphans")
     program.start("forking")
     eventually(lambda: program.traces("ran"))
-    (inner,) = _children(program.process.pid)
+    (inner,) = children_of(program.process.pid)
     # The one child is there still, and nothing else.
-    eventually(lambda: len(_children(inner)) == 1)
-
-
-def _children(pid):
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid:
-            found.append(int(folder.name))
-    return found
+    eventually(lambda: len(children_of(inner, dead=True)) == 1)
 
 
 @pytest.mark.parametrize("number", STOPPING)
