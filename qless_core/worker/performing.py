@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import inspect
 import logging
+import os
+import sys
 import traceback
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from qless_core import finishing, job_class, wire
@@ -63,6 +65,7 @@ def attempt(
         What the job raised, or its middleware; an `Interruption` where it was stopped.
 
     """
+    process = os.getpid()
     grip = Grip(job, throw)
     token = logs.begin(job)
     try:
@@ -70,6 +73,7 @@ def attempt(
     except KeyboardInterrupt:
         raise
     except BaseException as raised:  # noqa: BLE001 - all of it ends the job, not us
+        _end_if_forked(process, raised)
         error = grip.in_full(raised)
         if isinstance(error, Interruption):
             log.warning("job %r (%r) was stopped: %r", job.jid, job.klass_name, error)
@@ -80,6 +84,7 @@ def attempt(
     finally:
         grip.close()
         logs.end(token)
+        _end_if_forked(process, sys.exception())
     return None
 
 
@@ -111,6 +116,7 @@ def _run_within(job: Job, grip: Grip) -> None:
 
 def _perform(job: Job, performer: Callable[[Job], Any], grip: Grip) -> None:
     """Run a job so that it can be stopped; what goes around it cannot be."""
+    process = os.getpid()
     is_done = False
     try:
         try:
@@ -119,12 +125,30 @@ def _perform(job: Job, performer: Callable[[Job], Any], grip: Grip) -> None:
             is_done = True
         finally:
             grip.close()
+            # Before what goes around the job, which is not to end twice.
+            _end_if_forked(process, sys.exception())
     except Interruption:
         # One that came as it returned is too late: it is done.
         if not is_done:
             grip.close()
             grip.clean()
             raise
+
+
+def _end_if_forked(process: int, error: BaseException | None) -> None:
+    """End a process that the job has forked: it would go on as a second worker of this name."""
+    if os.getpid() == process:
+        return
+    code = 0
+    if isinstance(error, SystemExit):
+        code = error.code if isinstance(error.code, int) else int(error.code is not None)
+    elif error is not None:
+        code = 1
+        log.error("a process that a job forked raised\n%s", message_of(error))
+    with suppress(BaseException):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code & 0xFF)
 
 
 def middleware_of(klass: Any, klass_name: str) -> tuple[Middleware, ...]:  # noqa: ANN401 - as find()
