@@ -9,9 +9,6 @@ local MOST_RUNS = 10000
 -- The most members that one ZADD is given.
 local CHUNK = 1000
 
--- As main.lua takes it for `now`: in the year 5138.
-local LATEST = 1e11
-
 -- Cron.runs(value) -> list of moments, from text that is a JSON list of whole seconds, each later than
 -- the one before; at least one.
 function Cron.runs(value)

@@ -29,6 +29,7 @@ def read(path):
 
 
 def test_jobs_are_appended_to_a_file_once_each(client, queue, clock, tmp_path):
+    """Q22."""
     path = tmp_path / "jobs.jsonl"
     complete(queue, clock, "a", "b")
     clock.advance(300)

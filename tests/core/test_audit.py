@@ -359,6 +359,7 @@ def test_one_kind_can_be_repaired_in_another_way(qless, broken, client):  # noqa
 
 
 def test_what_one_repair_brings_to_light_is_repaired_too(qless, client, redis):
+    """Q24."""
     client.queues["q"].put("K", {}, jid="j")
     client.queues["other"].put("K", {}, jid="k")
     redis.zrem("ql:queues", "q")

@@ -55,6 +55,7 @@ def free_port(family, host):
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_b74_a_host_by_its_address_on_the_second_connection_too(host):
+    """Q21."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     port = free_port(family, host)
     with EmbeddedServer(port=port, options={"bind": host}) as server:

@@ -225,6 +225,7 @@ def test_b41_only_the_owner_may(client, queue, other, clock, verb):
 
 
 def test_completing_into_the_next_queue_moves_the_job(client, queue, clock):
+    """Q2."""
     queue.put("Job", {}, jid="a")
 
     assert queue.pop().complete("next") == "waiting"
@@ -324,6 +325,7 @@ def test_b48_a_job_that_lost_every_lock_can_still_be_mended(client, queue, clock
 
 
 def test_moving_keeps_all_but_the_queue(client, queue):
+    """Q2."""
     queue.put("Job", {"x": 1}, jid="a", priority=5, tags=["t"], retries=2)
 
     assert client.jobs["a"].move("elsewhere", delay=5) == "a"
@@ -386,6 +388,7 @@ def test_priority_is_a_property_that_changes_it_in_redis(client, queue):
 
 
 def test_tags_are_added_and_removed(client, queue):
+    """Q9."""
     queue.put("Job", {}, jid="a")
     job = client.jobs["a"]
 
@@ -400,6 +403,7 @@ def test_tags_are_added_and_removed(client, queue):
 
 
 def test_tracking_can_be_turned_on_and_off(client, queue, redis):
+    """Q9."""
     queue.put("Job", {}, jid="a")
     job = client.jobs["a"]
 
@@ -419,6 +423,7 @@ def test_tracking_can_be_turned_on_and_off(client, queue, redis):
 
 
 def test_dependencies_are_added_and_removed_later(client, queue):
+    """Q8."""
     for name in "abc":
         queue.put("Job", {}, jid=name)
     job = client.jobs["c"]
@@ -566,6 +571,7 @@ def test_a_missing_job_is_none_and_each_verb_says_so(client, queue):
 
 
 def test_a_job_has_a_tidy_repr_and_is_the_same_as_its_other_snapshots(client, queue):
+    """Q21."""
     queue.put("app.Mail", {}, jid="a")
     job = client.jobs["a"]
 
@@ -646,6 +652,7 @@ def test_q12_a_job_is_locked_by_its_own_heartbeat_else_its_queues_else_that_of_a
 
 
 def test_a_job_that_was_not_begun_is_given_back_as_it_was(client, queue):
+    """Q1."""
     queue.put("Job", {}, jid="a", retries=0)
     job = queue.pop()
 

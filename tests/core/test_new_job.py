@@ -64,6 +64,7 @@ def test_a_class_gives_the_options_that_are_not_given(client, queue):
 
 
 def test_a_class_may_go_by_the_data(client, queue):
+    """Q20."""
     assert queue.put(Numbered, {"user": 5}) == "user-5"
     assert client.jobs["user-5"].priority == 5
     assert queue.put(Numbered, {"user": 5}, jid="mine") == "mine"

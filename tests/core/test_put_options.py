@@ -103,6 +103,7 @@ def running(queue):
 
 
 def test_a_put_yields_to_a_job_that_is_there_on_request(client, queue, running):
+    """Q4."""
     assert queue.put("Other", {"n": 2}, jid="j", priority=9, replace=False) == "j"
 
     job = client.jobs["j"]

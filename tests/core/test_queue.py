@@ -24,6 +24,7 @@ def queue(client):
 
 
 def test_a_job_is_put_and_popped(client, queue):
+    """Q3."""
     jid = queue.put("app.Mail", {"to": "a@b"}, priority=3, tags=["x", "y"], retries=7)
 
     job = queue.pop()
@@ -57,6 +58,7 @@ def test_many_are_popped_at_once_higher_priorities_first(queue):
 
 
 def test_equal_priorities_come_first_in_first_out(queue, clock):
+    """Q5."""
     for name in ("z", "a", "m"):
         queue.put("Job", {}, jid=name)
         clock.advance(1)
@@ -173,6 +175,7 @@ def test_names_of_any_kind_work(client, name):
 
 
 def test_a_delayed_job_is_scheduled_until_it_is_due(client, queue, clock):
+    """Q6."""
     jid = queue.put("Job", {}, delay=10)
     assert queue.pop() is None
     assert queue.jobs.scheduled() == [jid]
@@ -291,6 +294,7 @@ def test_putting_a_running_job_again_takes_it_from_its_worker(client, queue):
 
 
 def test_pausing_may_stop_the_jobs_that_run(client, queue, clock):
+    """Q13."""
     queue.put_many([("Job", {}, {"jid": f"j{number}"}) for number in range(4)])
     late, done, *others = queue.pop(4)
     clock.advance(61)
@@ -311,6 +315,7 @@ def test_pausing_may_stop_the_jobs_that_run(client, queue, clock):
 
 
 def test_the_limit_of_running_jobs_is_a_property(queue):
+    """Q15."""
     assert queue.max_concurrency == 0
 
     queue.max_concurrency = 1

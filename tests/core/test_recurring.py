@@ -68,6 +68,7 @@ def test_missed_ones_are_made_up_for_as_far_as_the_backlog_says(queue, clock):
 
 
 def test_an_application_may_say_it_at_every_start(client, queue, clock):
+    """Q7."""
     for keep in (True, False):
         queue.recur("Job", {}, 60, offset=60, jid=f"keep-{keep}")
     clock.advance(50)

@@ -122,6 +122,7 @@ def test_queues_may_be_given_as_objects_and_twice(client):
 
 
 def test_one_who_waits_gets_what_is_put(client, redis):
+    """Q17."""
     waiter = Waiter(client.reserver(["a", "b"]).pop)
     blocked(redis)
 

@@ -38,6 +38,7 @@ def test_a_percentile_lies_within_the_bin_that_holds_it():
 
 
 def test_the_statistics_of_a_day_tell_of_waiting_and_running(client, clock):
+    """Q11."""
     queue = client.queues["q"]
     for wait, run in ((1, 10), (3, 130)):
         queue.put("Job", {})

@@ -47,6 +47,7 @@ def test_the_log_tells_of_every_job(client, queue):
 
 
 def test_tracked_jobs_are_told_of_on_channels_of_their_own(client, queue):
+    """Q10."""
     queue.put("Job", {}, jid="a")
     with client.events.subscribe(*events.TRACKED_CHANNELS) as heard:
         client.track("a")

@@ -47,6 +47,7 @@ def test_a_frozen_clock_goes_on_only_when_told():
 
 
 def test_a_job_is_made_without_redis_its_data_put_through_json():
+    """Q19."""
     data = {"n": 1, "pair": (1, 2)}
 
     job = make_job(Adds, data, queue="mail", tags=("x",), remaining=2)

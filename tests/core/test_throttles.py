@@ -27,6 +27,7 @@ def put(queue, clock, jid):
 
 
 def test_a_throttle_limits_the_jobs_that_name_it(queue, throttle, clock):
+    """Q15."""
     throttle.maximum = 1
     jids = [put(queue, clock, jid) for jid in "abc"]
 

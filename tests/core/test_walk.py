@@ -63,6 +63,7 @@ FOUND = {
 
 
 def test_every_job_of_a_queue_is_met_once_whatever_its_state(every_state):
+    """Q14."""
     everything = sorted(set().union(*FOUND.values()))
 
     assert sorted(job.jid for job in every_state.jobs.all()) == everything

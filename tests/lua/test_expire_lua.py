@@ -27,6 +27,7 @@ def test_the_first_pop_that_finds_it_warns_and_gives_grace(lost, redis):
 
 
 def test_after_the_grace_the_next_worker_gets_it(lost, redis):
+    """Q1."""
     lost.popped(160, worker="next")
     assert lost.popped(169, worker="next") == []
 

@@ -198,13 +198,17 @@ def is_found(fields, places):
     return f"ql:q:{fields['queue']}{SETS[state]}" in places or bool(others)
 
 
-def broken_off(lua, redis, world, key, now, call):
-    """Make a call while a key holds something else; answers whether that broke it."""
+def put_back(redis, world):
     redis.flushdb()
     with redis.pipeline(transaction=False) as pipe:
         for name, content in world.items():
             pipe.restore(name, 0, content)
         pipe.execute()
+
+
+def broken_off(lua, redis, world, key, now, call):
+    """Make a call while a key holds something else; answers whether that broke it."""
+    put_back(redis, world)
     if key in world:
         redis.rename(key, "aside")
     if key.endswith("-waited"):
@@ -229,6 +233,9 @@ def broken_off(lua, redis, world, key, now, call):
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else str(value),
 )
 def test_what_breaks_half_way_leaves_each_job_where_it_is_found(lua, redis, world, now, call):
+    put_back(redis, world)
+    lua(call[0], now, *call[1:])  # it is carried out when nothing is in its way
+
     found = []
     for key in SHARED:
         broken_off(lua, redis, world, key, now, call)

@@ -26,6 +26,7 @@ def fail(lua, now, jid, worker="w"):
 
 
 def test_a_class_starts_no_more_often_than_its_limit(lua, redis):
+    """Q15."""
     rate(lua, K=[2, 60])
     for number in range(5):
         put(lua, number, f"j{number}")
@@ -157,6 +158,7 @@ def test_another_text_of_the_option_counts_at_once(lua):
 
 
 def test_a_host_runs_no_more_than_its_limit(lua):
+    """Q15."""
     lua("config.set", 0, "host-max-running", 3)
     for number in range(9):
         put(lua, number, f"j{number}")
@@ -294,6 +296,7 @@ def test_jobs_given_back_with_a_failure_count_others_do_not(lua):
 
 
 def test_a_dropped_job_waits_longer_each_time(lua, redis):
+    """Q23."""
     lua("config.set", 0, "drop-backoff", 30)
     lua("config.set", 0, "grace-period", 0)
     put(lua, 0, "j")

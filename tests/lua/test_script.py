@@ -403,6 +403,7 @@ def attempt(redis, script, call):
 
 
 def test_auto_is_the_time_of_the_server(lua, redis):
+    """Q18."""
     lua.put("auto", "j", delay=100)
 
     seconds, _ = redis.time()
@@ -646,8 +647,8 @@ WRITES = [
     ("bulk.complete", "w", "", 0, "runs", "p", "{}"),
     ("bulk.complete", "w", "next", 5, "runs", "p", "{}"),
     ("complete.pop", "q", 1, "runs", "w", "p", "{}"),
-    ("turn", "w", 1, "group", 1, "q"),
-    ("turn", "w", 1, "group", 1, "q", "runs", "p", "{}"),
+    ("turn", "w", 1, 1, "q"),
+    ("turn", "w", 1, 1, "q", "runs", "p", "{}"),
     ("once", "request", "unpause", "q"),
     ("once.next", "sender", 1, 60, "unpause", "q"),
     ("giveback", "runs", "w", 0, "stopped", "{}"),
