@@ -10,6 +10,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from qless_core.client import Client
 from qless_web import actions, api, errors, rendering, request_id, security
 from qless_web.access import Anyone, ReadOnly
+from qless_web.asgi import WholeBody
 from qless_web.console import EXTENSION, Console
 from qless_web.live.counting import Counting
 from qless_web.live.hub import Hub
@@ -121,6 +122,7 @@ def count_minutes(app: Flask) -> None:
 
 
 def _wrap(app: Flask, told: Settings) -> None:
+    app.wsgi_app = WholeBody(app.wsgi_app)  # type: ignore[method-assign]  # as Flask documents
     app.wsgi_app = security.PlaceCheck(app.wsgi_app)  # type: ignore[method-assign]  # as Flask documents
     if told.prefix:
         app.wsgi_app = Prefix(app.wsgi_app, told.prefix)  # type: ignore[method-assign]  # as Flask documents

@@ -62,7 +62,7 @@ def _actions(site, client):
 
     done = site.post(pause, Origin=site.origin)
 
-    assert done.status_code == 303, done.text
+    assert done.status_code == 303
     assert client.queues["mail"].is_paused
     place = urljoin(f"{site.origin}{pause}", done.headers["Location"])
     assert place.startswith(f"{site.origin}{site.mount}/")

@@ -74,6 +74,28 @@ def test_streams_leave_room_for_pages_and_for_those_that_come_later(run, heading
     eventually(lambda: site.listen("queues").status == 200)
 
 
+@pytest.mark.parametrize("heading", [FLASK, *ASGI])
+def test_a_body_in_chunks_is_taken(run, live, heading):
+    site = run(heading)
+    live.queues["mail"].put("Letter", {})
+
+    answer = site.send_in_parts("/ops/qless/pause", b'{"queue":', b'"mail"}')
+
+    assert answer.status_code == 200, answer.text
+    assert live.queues["mail"].is_paused
+
+
+@pytest.mark.usefixtures("redis")
+@pytest.mark.parametrize("heading", ASGI)
+def test_an_answer_to_a_body_that_is_too_large_can_be_read(run, heading):
+    site = run(heading)
+
+    answer = site.post("/ops/qless/ticked/cancel", {"jids": "x" * 6_000_000})
+
+    assert answer.status_code == 413
+    assert "4 MB" in answer.text
+
+
 @pytest.mark.parametrize("heading", ASGI)
 def test_uvicorn_stops_while_pages_are_open(run, programs, heading):
     site = run(heading)

@@ -100,6 +100,10 @@ class Site:
     def post(self, path: str, form: Mapping[str, str] | None = None, **headers: str) -> Answer:
         return self._ask("POST", path, urlencode(form or {}), headers)
 
+    def send_in_parts(self, path: str, *parts: bytes) -> Answer:
+        """Post JSON in chunks, without a length."""
+        return self._ask("POST", path, iter(parts), {"Content-Type": "application/json"})
+
     def follow(self, path: str) -> Answer:
         """Ask as a browser does, which goes where it is sent."""
         answer = self.get(path)
@@ -123,13 +127,17 @@ class Site:
         for stream in self.streams:
             stream.leave()
 
-    def _ask(self, method: str, path: str, body: str | None, given: Mapping[str, str]) -> Answer:
+    def _ask(
+        self, method: str, path: str, body: str | Iterator[bytes] | None, given: Mapping[str, str]
+    ) -> Answer:
         connection = self._connection()
         headers = {name.replace("_", "-"): value for name, value in given.items()}
-        if body is not None:
+        if isinstance(body, str):
             headers["Content-Type"] = "application/x-www-form-urlencoded"
         try:
-            connection.request(method, path, body, headers)
+            connection.request(
+                method, path, body, headers, encode_chunked=not isinstance(body, str | None)
+            )
             answer = connection.getresponse()
             return Answer(answer.status, answer.headers, answer.read())
         finally:
