@@ -12,7 +12,8 @@ import signal
 import struct
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from threading import Thread
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from qless_core.errors import QlessError
 from qless_core.worker import titles
@@ -55,6 +56,7 @@ class Child(InProcess):
         self._parent = name
         self._slates = slates
         self._slate: Slate | None = None
+        self._is_orphan = False
 
     @property
     def has_begun(self) -> bool:
@@ -74,11 +76,12 @@ class Child(InProcess):
         elif number == signal.SIGQUIT:
             self.stop()
 
-    def work(self, slot: int) -> bool:
+    def work(self, slot: int) -> bool | None:
         """Work until it is told to end, or another one is to go on.
 
         Returns:
-            Whether another one is to go on: not at the end of a burst.
+            Whether another one is to go on: not at the end of a burst. None where that is not to be
+            before the parent has settled what could not be told.
 
         """
         slate = self._slates[slot]
@@ -89,7 +92,7 @@ class Child(InProcess):
         titles.show(f"{name} works {', '.join(self.plan.queues)}")
         loop.run()
         self._ended.set()
-        return not loop.is_exhausted
+        return not loop.is_exhausted if loop.is_settled else None
 
     def _stop_taken(self) -> None:
         """Interrupt the job that the parent says is no longer ours."""
@@ -98,8 +101,32 @@ class Child(InProcess):
             if grip.told is None and grip.job.jid in taken:
                 grip.interrupt(JobTaken("the lock is lost"))
 
+    def orphaned(self) -> None:
+        """Finish the job at hand without the parent, and hear oneself when its lock is lost."""
+        log.warning("the parent is gone: after this job it is over")
+        self._is_orphan = True
+        self.act(signal.SIGQUIT)
+        Thread(target=self._watch_locks, name="qless-orphan", daemon=True).start()
+
+    def _watch_locks(self) -> None:
+        try:
+            self._locks().start(look=True)
+        except QlessError as trouble:
+            log.warning("process %d hears of no lost lock: %s", os.getpid(), trouble)
+
+    def _taken(self, worker: str, jid: str, why: str) -> None:
+        """Stop a job that is no longer ours, as the parent did as long as it was there."""
+        super()._taken(worker, jid, why)
+        self._ended.wait(self.plan.grace)
+        if any(grip.job.jid == jid for grip in running()):
+            log.warning("job %r does not end, so its process does", jid)
+            os._exit(1)
+
     def _abandon(self) -> None:
-        """Leave it to the parent, which kills what does not end."""
+        """Leave it to the parent, which kills what does not end; where there is none, end."""
+        if self._is_orphan and not self._ended.is_set():
+            self._give_up("its job did not end in time")
+            os._exit(0)
 
 
 def live(child: Child, go: int, last: int, leash: int) -> None:
@@ -115,7 +142,7 @@ def live(child: Child, go: int, last: int, leash: int) -> None:
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        with heeding(child.act, leash):
+        with heeding(child.act, leash, child.orphaned):
             signal.pthread_sigmask(signal.SIG_SETMASK, [])
             for call in child.plan.on_fork:
                 call()
@@ -124,6 +151,8 @@ def live(child: Child, go: int, last: int, leash: int) -> None:
             if len(told) == GO.size:
                 (slot,) = GO.unpack(told)
                 goes_on = child.work(slot)
+                if goes_on is None:
+                    return
                 with suppress(OSError):
                     os.write(last, LAST.pack(os.getpid(), slot, goes_on))
         code = 0
@@ -147,14 +176,27 @@ def fork(be: Callable[[], None]) -> int:
     """Fork; answers the child's pid. No signal reaches the child before it can heed it.
 
     Args:
-        be: what the child does; it never returns.
+        be: what the child does. The child ends with it.
+
+    Raises:
+        OSError: the system makes no more processes, for the time being.
 
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
         pid = os.fork()
         if pid == 0:
-            be()
+            _be(be)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return pid
+
+
+def _be(be: Callable[[], None]) -> NoReturn:
+    """Be a child, and nothing more: what is called outside of it is the parent's business."""
+    try:
+        be()
+    except BaseException:
+        log.exception("process %d broke before it was a child", os.getpid())
+    finally:
+        os._exit(1)

@@ -43,7 +43,7 @@ YOUNG_S: Final = 2.0
 #: Seconds that the parent tries to give back what is left when it ends and Redis is away.
 BURY_S: Final = 5.0
 
-#: Seconds that a child that has told its last has to end.
+#: Seconds that a child that has told its last has to end, at least.
 LEAVE_S: Final = 2.0
 
 #: What waiting goes by: real time, also where the queue's is another.
@@ -107,8 +107,10 @@ class ForkingWorker(Worker):
         self._leash = self._leash_end = self._last = self._last_end = -1
         #: Jobs that were taken from their child: worker and jid.
         self._taken: deque[tuple[str, str]] = deque()
-        self._spares_at = 0.0
-        self._spares_backoff = Backoff(first=0.5)
+        #: When a spare may be made again, after one that died, and a child at all, after the
+        #: system would make none.
+        self._spares_at = self._forks_at = 0.0
+        self._spares_backoff, self._forks_backoff = Backoff(first=0.5), Backoff(first=0.5)
         #: When the parent gives up what is left, once it ends.
         self._over_at: float | None = None
 
@@ -128,7 +130,7 @@ class ForkingWorker(Worker):
         self._open()
         try:
             with self._locks(), self._control():
-                self._supervise()
+                self._look_after()
         finally:
             self._close()
 
@@ -210,6 +212,15 @@ class ForkingWorker(Worker):
 
     # What it does
 
+    def _look_after(self) -> None:
+        """Supervise; where that breaks, the children end, and what they held goes back."""
+        try:
+            self._supervise()
+        except BaseException:
+            self.stop(now=True)
+            self._supervise()
+            raise
+
     def _supervise(self) -> None:
         while True:
             self._reap()
@@ -224,11 +235,13 @@ class ForkingWorker(Worker):
     def _listen(self) -> None:
         """Wait until something happens, or is due."""
         now = _REAL.monotonic()
-        due = [child.kill_at for child in self._children if child.kill_at is not None]
+        ours = (*self._children, *self._leaving)
+        due = [child.kill_at for child in ours if child.kill_at is not None]
         due += [at for slot in self._slots for at in slot.taken.values()]
         if self.switch.mode is Mode.RUN:
-            due += [slot.start_at for slot in self._slots if slot.is_free]
-            due += [self._spares_at] if self._spares_wanted else []
+            free = [slot.start_at for slot in self._slots if slot.is_free]
+            free += [self._spares_at] if self._spares_wanted else []
+            due += [max(at, self._forks_at) for at in free]
         due += [self._over_at] if self._over_at is not None else []
         timeout = max(0.0, min(due) - now) if due else None
         ready, _, _ = select([self._ears.fileno(), self._last], [], [], timeout)
@@ -244,10 +257,11 @@ class ForkingWorker(Worker):
         for pid, number, goes_on in LAST.iter_unpack(raw):
             slot = self._slots[number]
             if slot.child is not None and slot.child.pid == pid:
-                self._leaving.append(slot.child)
+                self._let_leave(slot.child)
                 slot.child = None
                 slot.is_over = not goes_on
                 slot.backoff.reset()
+                self._spares_backoff.reset()
                 slot.taken.clear()
 
     def _fill(self) -> None:
@@ -255,18 +269,30 @@ class ForkingWorker(Worker):
         if self.switch.mode is not Mode.RUN:
             return
         now = _REAL.monotonic()
-        for slot in self._slots:
-            if slot.is_free and slot.start_at <= now:
-                child = self._spares.pop(0) if self._spares else self._fork()
-                slot.slate.wipe()
-                child.born, child.started = now, self.client.clock.now()
-                slot.child = child
-                with suppress(OSError):  # it is dead, and will be reaped
-                    os.write(child.go, GO.pack(slot.number))
-                os.close(child.go)
-                child.go = -1
-        if self._spares_wanted and self._spares_at <= now:
-            self._spares.append(self._fork())
+        try:
+            for slot in self._slots:
+                if not slot.is_free or slot.start_at > now:
+                    continue
+                if self._spares:
+                    self._begin(slot, self._spares.pop(0))
+                elif self._forks_at <= now:
+                    self._begin(slot, self._fork())
+            if self._spares_wanted and max(self._spares_at, self._forks_at) <= now:
+                self._spares.append(self._fork())
+        except OSError as trouble:
+            wait = self._forks_backoff.next()
+            self._forks_at = now + wait
+            log.warning("no child can be made, again in %.1f s: %s", wait, trouble)
+
+    def _begin(self, slot: Slot, child: Process) -> None:
+        """Let a child work in a slot."""
+        slot.slate.wipe()
+        child.born, child.started = _REAL.monotonic(), self.client.clock.now()
+        slot.child = child
+        with suppress(OSError):  # it is dead, and will be reaped
+            os.write(child.go, GO.pack(slot.number))
+        os.close(child.go)
+        child.go = -1
 
     @property
     def _spares_wanted(self) -> bool:
@@ -285,8 +311,14 @@ class ForkingWorker(Worker):
         with warnings.catch_warnings():
             # Python warns of threads; ours hold no lock that a child needs.
             warnings.simplefilter("ignore", DeprecationWarning)
-            pid = fork(be)
-        os.close(reads)
+            try:
+                pid = fork(be)
+            except OSError:
+                os.close(writes)
+                raise
+            finally:
+                os.close(reads)
+        self._forks_backoff.reset()
         return Process(pid, writes)
 
     def _let_go(self, writes: int) -> None:
@@ -303,19 +335,21 @@ class ForkingWorker(Worker):
             worker, jid = self._taken.popleft()
             for slot in self._slots:
                 if slot.name == worker and slot.child is not None:
-                    slot.slate.take(jid)
-                    slot.taken[jid] = _REAL.monotonic() + self.plan.grace
+                    turn = slot.slate.take(jid)
+                    slot.taken[jid, turn] = _REAL.monotonic() + self.plan.grace
                     self._signal(slot.child, signal.SIGUSR1)
         for slot in self._slots:
-            due = [jid for jid, at in slot.taken.items() if at <= _REAL.monotonic()]
-            for jid in due:
-                del slot.taken[jid]
-                if slot.child is not None and slot.slate.traces().begun == jid:
+            due = [hold for hold, at in slot.taken.items() if at <= _REAL.monotonic()]
+            for jid, turn in due:
+                del slot.taken[jid, turn]
+                if slot.child is None or slot.slate.turn != turn:
+                    continue  # it has ended, and may have come back since
+                if slot.slate.traces().begun == jid:
                     slot.child.why = "the job was taken from it, and did not end"
                     self._signal(slot.child, signal.SIGKILL)
 
     def _kill_due(self) -> None:
-        for child in self._children:
+        for child in (*self._children, *self._leaving):
             if child.kill_at is not None and child.kill_at <= _REAL.monotonic():
                 child.kill_at = None
                 log.warning("process %d does not end, it is killed", child.pid)
@@ -361,7 +395,7 @@ class ForkingWorker(Worker):
         slot.child, slot.death = None, death
         slot.taken.clear()
         now = _REAL.monotonic()
-        if traces.begun is None and now - child.born < YOUNG_S and not child.is_told:
+        if traces.is_idle and now - child.born < YOUNG_S and not child.is_told:
             slot.start_at = now + slot.backoff.next()
         else:
             slot.backoff.reset()
@@ -435,8 +469,13 @@ class ForkingWorker(Worker):
         for child in self._spares:
             os.close(child.go)
             self._signal(child, signal.SIGTERM)
-            self._leaving.append(child)
+            self._let_leave(child)
         self._spares.clear()
+
+    def _let_leave(self, child: Process) -> None:
+        """Wait for a child that is through, but not for ever: it may hang as it flushes a log."""
+        child.kill_at = _REAL.monotonic() + max(LEAVE_S, self.plan.grace)
+        self._leaving.append(child)
 
     def _send(self, number: signal.Signals) -> None:
         for child in self._children:

@@ -81,8 +81,11 @@ class LockWatch:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def start(self) -> None:
+    def start(self, *, look: bool = False) -> None:
         """Begin to listen. Where Redis is away, that is once it is back.
+
+        Args:
+            look: whether to look first for the jobs that were taken before.
 
         Raises:
             NotPermitted: this Redis user may not listen on these channels; nothing was begun.
@@ -90,6 +93,8 @@ class LockWatch:
         """
         try:
             self._connect()
+            if look:
+                self._look()
         except NotPermitted:
             self._drop()
             raise

@@ -14,6 +14,7 @@ import sys
 import threading
 import traceback
 from contextlib import contextmanager, suppress
+from functools import partial
 from select import select
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -59,6 +60,10 @@ def _leave(_: int, __: FrameType | None) -> NoReturn:
 _BY_DEFAULT: Final = (signal.SIG_DFL, signal.default_int_handler, _leave)
 
 
+#: What hears signals in this process: one, where a worker runs.
+_open: list[Ears] = []
+
+
 class Ears:
     """Hears signals by a pipe; on the main thread only.
 
@@ -91,6 +96,21 @@ class Ears:
             if before in _BY_DEFAULT or is_deaf:
                 self._before[number] = before
                 signal.signal(number, _heard)
+        _open.append(self)
+
+    def renew(self) -> None:
+        """Hear again what a job has made it deaf to: asyncio, for one, takes the pipe away."""
+        signal.set_wakeup_fd(self._writes, warn_on_full_buffer=False)
+        for number in self._before:
+            if signal.getsignal(number) is not _heard:
+                signal.signal(number, _heard)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self._before)
+
+    def forget(self) -> None:
+        """Be deaf in a process that a job has forked: what it is told is not for the worker."""
+        signal.set_wakeup_fd(-1)
+        for number, before in self._before.items():
+            signal.signal(number, signal.SIG_DFL if before is _leave else before)
 
     def read(self) -> list[signal.Signals]:
         """Give the signals that came since the last time, without waiting."""
@@ -107,6 +127,7 @@ class Ears:
 
     def close(self) -> None:
         """Hear no more; signals are handled as they were before."""
+        _open.remove(self)
         for number, before in self._before.items():
             signal.signal(number, before)
         self._before.clear()
@@ -119,8 +140,27 @@ def _heard(_: int, __: FrameType | None) -> None:
     """Do nothing: the pipe has it already."""
 
 
+def renew() -> None:
+    """Hear signals again, whatever the last job has done to them; on the main thread only."""
+    if _open and threading.current_thread() is threading.main_thread():
+        for ears in _open:
+            ears.renew()
+
+
+def _forget() -> None:
+    for ears in _open:
+        ears.forget()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
 @contextmanager
-def heeding(act: Callable[[signal.Signals], None], leash: int = -1) -> Iterator[None]:
+def heeding(
+    act: Callable[[signal.Signals], None],
+    leash: int = -1,
+    left_alone: Callable[[], None] | None = None,
+) -> Iterator[None]:
     """Let a thread act on signals meanwhile.
 
     Does nothing on another thread than the main one, which alone may handle signals, and leaves
@@ -128,7 +168,8 @@ def heeding(act: Callable[[signal.Signals], None], leash: int = -1) -> Iterator[
 
     Args:
         act: called, in that thread, with each signal.
-        leash: a pipe that ends when the parent is gone; then `act` is called as for QUIT.
+        leash: a pipe that ends when the parent is gone.
+        left_alone: called then, in that thread.
 
     """
     if threading.current_thread() is not threading.main_thread():
@@ -137,7 +178,7 @@ def heeding(act: Callable[[signal.Signals], None], leash: int = -1) -> Iterator[
     ears = Ears()
     ears.open()
     over = threading.Event()
-    args = (ears, act, over, leash)
+    args = (ears, act, over, leash, left_alone)
     thread = threading.Thread(target=_heed, args=args, name="qless-signals", daemon=True)
     thread.start()
     try:
@@ -150,21 +191,25 @@ def heeding(act: Callable[[signal.Signals], None], leash: int = -1) -> Iterator[
 
 
 def _heed(
-    ears: Ears, act: Callable[[signal.Signals], None], over: threading.Event, leash: int
+    ears: Ears,
+    act: Callable[[signal.Signals], None],
+    over: threading.Event,
+    leash: int,
+    left_alone: Callable[[], None] | None,
 ) -> None:
     waits: list[int] = [ears.fileno(), *([leash] if leash >= 0 else [])]
     while not over.is_set():
         ready, _, _ = select(waits, [], [])
-        numbers = ears.read()
+        calls: list[tuple[str, Callable[[], None]]]
+        calls = [(number.name, partial(act, number)) for number in ears.read()]
         if leash in ready:
             waits.remove(leash)
-            log.warning("the parent is gone: after this job it is over")
-            numbers.append(signal.SIGQUIT)
-        for number in numbers:
+            calls += [("the end of the parent", left_alone)] if left_alone is not None else []
+        for what, call in calls:
             try:
-                act(number)
+                call()
             except Exception:
-                log.exception("what %s asks for failed", number.name)
+                log.exception("what %s asks for failed", what)
 
 
 def log_stacks() -> None:
