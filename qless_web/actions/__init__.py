@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
-from qless_web.actions import failures, jobs, legacy, queues, ticked, workers
+from qless_web.actions import (
+    failures,
+    jobs,
+    legacy,
+    queues,
+    recurring,
+    scheduled,
+    ticked,
+    workers,
+)
 from qless_web.actions.action import ACTIONS, blueprint
 
-__all__ = ["ACTIONS", "blueprint", "failures", "jobs", "legacy", "queues", "ticked", "workers"]
+__all__ = [
+    "ACTIONS",
+    "blueprint",
+    "failures",
+    "jobs",
+    "legacy",
+    "queues",
+    "recurring",
+    "scheduled",
+    "ticked",
+    "workers",
+]

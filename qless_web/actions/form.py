@@ -66,6 +66,10 @@ class Form:
         """Give the value of a field; "" when it was not sent."""
         return next(iter(self._fields.get(name, ())), "")
 
+    def has(self, name: str) -> bool:
+        """Say whether a field came along, empty or not."""
+        return name in self._fields
+
     def text(self, name: str, what: str) -> str:
         """Give the value of a field that must be there.
 

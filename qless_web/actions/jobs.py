@@ -13,12 +13,11 @@ from qless_core.errors import (
     RecurringJobNotFound,
 )
 from qless_core.records import Involved
-from qless_web import statuses
 from qless_web.actions import targets
 from qless_web.actions.action import action
 from qless_web.actions.field import Field
 from qless_web.actions.form import HIGHEST_PRIORITY, spellings
-from qless_web.actions.outcome import Outcome, about, emptied
+from qless_web.actions.outcome import Outcome, about, one
 from qless_web.console import current
 from qless_web.formatting import short_jid
 from qless_web.presenters import ask, ask_jobs
@@ -70,18 +69,6 @@ def _recurring(jid: str, act: Callable[[], T]) -> T:
         raise JobNotFound(jid) from None
 
 
-def _one(jid: str, report: Report, done: str) -> Outcome:
-    """Tell of work on one job."""
-    if jid not in report.left:
-        return Outcome(text=done, done=report.done, gone=emptied(report))
-    reason = report.left[jid]
-    if reason == "gone":
-        raise JobNotFound(jid)
-    text = f"Nothing was done to {short_jid(jid)}: {words.why(reason)}."
-    status = statuses.of_reasons(report.left.values())
-    return Outcome(text=text, tone="warning", status=status, left=report.left)
-
-
 # -- Retry
 
 
@@ -105,7 +92,7 @@ def _ask_retry(_form: Form, jid: str) -> AskPage:
 def retry_job(_form: Form, jid: str) -> Outcome:
     """Put a failed or scheduled job back to work in its own queue, now."""
     report = current().client.commands.bulk_move("", "", [(jid, RETRIED_FROM)])
-    return _one(jid, report, words.sentence(f"Retried {short_jid(jid)}"))
+    return one(jid, report, words.sentence(f"Retried {short_jid(jid)}"))
 
 
 # -- Cancel
@@ -160,7 +147,7 @@ def _end(jid: str) -> Outcome:
 def _cancelled(jid: str, queue: str, report: Report) -> Outcome:
     """Tell of a job that was cancelled, and of those that waited for it."""
     if {*report.done, *report.left} == {jid}:
-        outcome = _one(jid, report, words.sentence(f"Cancelled {short_jid(jid)}"))
+        outcome = one(jid, report, words.sentence(f"Cancelled {short_jid(jid)}"))
     else:
         outcome = about("Cancelled", report)
     away = (_away(jid, queue),) if jid in report.done else ()
@@ -196,7 +183,7 @@ def move_job(form: Form, jid: str) -> Outcome:
     report = commands.bulk_move("", queue, [(jid, targets.movable(form))])
     done = f"Moved {short_jid(jid)} to {queue}."
     if report.left.get(jid) != "gone":
-        return _one(jid, report, done)
+        return one(jid, report, done)
     _recurring(jid, lambda: commands.recur_update(jid, queue=queue))
     return Outcome(text=done, done=(jid,))
 
@@ -351,7 +338,7 @@ def time_out_job(_form: Form, jid: str) -> Outcome:
     try:
         current().client.commands.timeout(jid)
     except JobNotRunning as error:
-        return _one(jid, targets.untouched(jid, error.state), "")
+        return one(jid, targets.untouched(jid, error.state), "")
     text = f"Timed out {short_jid(jid)}: its worker has lost it, and it is first in its queue."
     return Outcome(text=text, done=(jid,))
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from qless_core.errors import JobNotFound
 from qless_web import statuses
+from qless_web.formatting import short_jid
 from qless_web.presenters import ask_words as words
 from qless_web.presenters.page import Flash, Link
 
@@ -55,6 +57,23 @@ class Outcome:
         """Tell the same, and that time was up before the end."""
         text = f"{self.text} There was no time for the others: go on?"
         return replace(self, text=text, tone="warning", again=again)
+
+
+def one(jid: str, report: Report, done: str) -> Outcome:
+    """Tell of work on one job; `done` is the sentence where it was done.
+
+    Raises:
+        JobNotFound: the job is gone.
+
+    """
+    if jid not in report.left:
+        return Outcome(text=done, done=report.done, gone=emptied(report))
+    reason = report.left[jid]
+    if reason == "gone":
+        raise JobNotFound(jid)
+    text = f"Nothing was done to {short_jid(jid)}: {words.why(reason)}."
+    status = statuses.of_reasons(report.left.values())
+    return Outcome(text=text, tone="warning", status=status, left=report.left)
 
 
 def about(done: str, report: Report) -> Outcome:

@@ -19,15 +19,17 @@ class Input:
     """Something that the question leaves to be filled in.
 
     ``options`` are pairs of value and text to choose from: the only ones of a ``choice``,
-    suggestions of a ``text``. A ``number`` is a whole number with buttons for less and more.
+    suggestions of a ``text``. A ``number`` is a whole number with buttons for less and more;
+    ``lines`` are text of several lines; a ``moment`` is a date and time, in UTC.
     """
 
-    kind: Literal["text", "number", "choice"]
+    kind: Literal["text", "number", "choice", "lines", "moment"]
     label: str
     name: str
     value: str = ""
     hint: str = ""
     options: tuple[tuple[str, str], ...] = ()
+    required: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

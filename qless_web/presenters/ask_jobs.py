@@ -59,6 +59,27 @@ def queue_input(queues: Sequence[str], value: str = "") -> Input:
     )
 
 
+def when_inputs(delay: str = "", at: str = "") -> tuple[Input, ...]:
+    """Ask when something is to be due: how long from now, or the moment."""
+    return (
+        Input(
+            kind="text",
+            label="How long from now",
+            name="delay",
+            value=delay,
+            hint="Seconds, or as 90s, 15m, 2h, 1d.",
+            required=False,
+        ),
+        Input(
+            kind="moment",
+            label="Or the moment, in UTC",
+            name="at",
+            value=at,
+            required=False,
+        ),
+    )
+
+
 # -- One job
 
 

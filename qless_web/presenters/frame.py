@@ -79,6 +79,8 @@ def rail(counts: FrameCounts | None) -> tuple[RailEntry, ...]:
     return (
         entry("overview", "Overview", "overview.index"),
         entry("queues", "Queues", "queues.index", "queues"),
+        entry("scheduled", "Scheduled", "scheduled.index"),
+        entry("recurring", "Recurring", "recurring.index"),
         entry("failures", "Failures", "failures.index", "failed"),
         entry("tracked", "Tracked", "tracked.index", "tracked"),
         entry("tags", "Tags", "tags.index", "tags"),

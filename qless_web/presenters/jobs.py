@@ -5,9 +5,12 @@ Each list names the instant that matters in it (`Moment`), and every list of job
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from qless_core.cron import Cron
+from qless_core.errors import BadArgument
 from qless_web.formatting import count, duration
 from qless_web.presenters.message import telling
 from qless_web.presenters.page import Action, Link
@@ -211,6 +214,15 @@ def job_actions(jid: str, state: str, *, tracked: bool = False) -> tuple[Action,
         text="Cancel", link=Link("act.cancel_job", values), icon="cancel", asks=True, danger=True
     )
     match state:
+        case "scheduled":
+            run = Action(text="Run now", link=Link("act.run_job", values), icon="retry")
+            later = Action(
+                text="Reschedule",
+                link=Link("act.reschedule_job", values),
+                icon="scheduled",
+                asks=True,
+            )
+            return (run, later, move, rank, track, cancel)
         case "failed":
             return (retry, move, track, cancel)
         case "running" | "stalled":
@@ -232,6 +244,8 @@ TickedVerb = tuple[str, str, Link, bool]
 _RETRY: TickedVerb = ("Retry", "retry", Link("act.retry_jobs"), False)
 _MOVE: TickedVerb = ("Move", "move", Link("act.move_jobs"), False)
 _CANCEL: TickedVerb = ("Cancel", "cancel", Link("act.cancel_jobs"), True)
+_RUN: TickedVerb = ("Run now", "retry", Link("act.run_jobs"), False)
+_RESCHEDULE: TickedVerb = ("Reschedule", "scheduled", Link("act.reschedule_jobs"), False)
 
 
 def ticked_verbs(state: str = "") -> tuple[TickedVerb, ...]:
@@ -240,6 +254,8 @@ def ticked_verbs(state: str = "") -> tuple[TickedVerb, ...]:
         return (_MOVE,)
     if state in {"failed", ""}:
         return (_RETRY, _MOVE, _CANCEL)
+    if state == "scheduled":
+        return (_RUN, _RESCHEDULE, _MOVE, _CANCEL)
     return (_MOVE, _CANCEL)
 
 
@@ -249,6 +265,9 @@ class RecurringRow:
 
     Attributes:
         every: its interval in words, a dash when none is stored; or its cron expression.
+        explained: the cron expression in plain English; "" where there is none that can be read.
+        paused: it makes no jobs until somebody lets it go on.
+        last_run: when it ran last, epoch seconds.
         next_run: when its next job is made, epoch seconds.
         owed: how many jobs are due by now and not made yet.
         count: how many were made so far.
@@ -267,9 +286,27 @@ class RecurringRow:
     backlog: int
     priority: int
     retries: int | None
+    queue: str = ""
+    queue_link: Link | None = None
+    explained: str = ""
+    paused: bool = False
+    last_run: float | None = None
     tags: tuple[tuple[str, Link], ...] = ()
     gone: bool = False
     actions: tuple[Action, ...] = ()
+
+
+@functools.lru_cache(maxsize=1_000)
+def explained(expression: str) -> str:
+    """Say in plain English when a cron expression comes; "" for one that cannot be read.
+
+    >>> explained("0 9 * * 1-5"), explained("whenever"), explained("")
+    ('At 09:00 on Monday through Friday', '', '')
+    """
+    try:
+        return Cron(expression).words if expression else ""
+    except (BadArgument, ValueError, OverflowError):
+        return ""
 
 
 def recurring_rows(rows: Iterable[snapshots.RecurringRow]) -> tuple[RecurringRow, ...]:
@@ -279,7 +316,12 @@ def recurring_rows(rows: Iterable[snapshots.RecurringRow]) -> tuple[RecurringRow
             jid=row.jid,
             link=job_link(row.jid),
             klass=row.klass,
+            queue=row.queue,
+            queue_link=queue_link(row.queue) if row.queue else None,
             every=f"{row.cron} {row.timezone}" if row.cron else duration(row.interval),
+            explained=explained(row.cron),
+            paused=row.paused,
+            last_run=row.last_run,
             next_run=row.next_run,
             owed=row.owed,
             count=row.count,
@@ -288,16 +330,24 @@ def recurring_rows(rows: Iterable[snapshots.RecurringRow]) -> tuple[RecurringRow
             retries=row.retries,
             tags=tuple((tag, tag_link(tag)) for tag in row.tags),
             gone=row.gone,
-            actions=() if row.gone else recurring_actions(row.jid),
+            actions=() if row.gone else recurring_actions(row.jid, paused=row.paused),
         )
         for row in rows
     )
 
 
-def recurring_actions(jid: str) -> tuple[Action, ...]:
+def recurring_actions(jid: str, *, paused: bool = False) -> tuple[Action, ...]:
     """Return what can be done to a recurring job from a list."""
     values = {"jid": jid}
+    hold = (
+        Action(text="Unpause", link=Link("act.unpause_recurring", values), icon="unpause")
+        if paused
+        else Action(text="Pause", link=Link("act.pause_recurring", values), icon="pause")
+    )
     return (
+        Action(text="Run now", link=Link("act.run_recurring", values), icon="retry"),
+        hold,
+        Action(text="Edit", link=Link("act.edit_recurring", values), icon="config", asks=True),
         Action(text="Move", link=Link("act.move_job", values), icon="move", asks=True),
         Action(text="Priority", link=Link("act.set_priority", values), icon="priority", asks=True),
         Action(

@@ -52,3 +52,16 @@ def beyond(pages: Pager, asked: int, noun: str = "list") -> EmptyState | None:
         link=last,
         link_text=f"Go to page {pages.pages:,}",
     )
+
+
+def partly(whole: int, listed: int, first: str) -> str:
+    """Say what a list over all queues leaves out; "" where it has everything.
+
+    >>> partly(4812, 1000, "the next to run"), partly(7, 7, "the next to run")
+    ('Of 4,812 the first 1,000 are listed, the next to run; each queue lists all of its own.', '')
+    """
+    if whole <= listed:
+        return ""
+    return (
+        f"Of {whole:,} the first {listed:,} are listed, {first}; each queue lists all of its own."
+    )

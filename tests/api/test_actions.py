@@ -28,6 +28,10 @@ BODIES = {
     "cancel_jobs": {"jids": ["a"]},
     "cancel_job": {"expected": 1},
     "undepend_job": {"dependency": "first"},
+    "run_jobs": {"jids": ["a"]},
+    "reschedule_job": {"when": "2h"},
+    "reschedule_jobs": {"jids": ["a"], "when": "2026-12-24T18:00"},
+    "edit_recurring": {"interval": "15m", "data": '{"n": [1.10]}'},
 }
 
 
@@ -46,6 +50,22 @@ def body(action):
     return BODIES.get(action.name, {})
 
 
+#: Actions on a job that is scheduled, and on one that recurs.
+SCHEDULED = {"run_job", "reschedule_job", "run_jobs", "reschedule_jobs"}
+
+
+def put(action, shop):
+    """Put job `a`, scheduled or recurring or failed, as the action needs it."""
+    if action.name in SCHEDULED:
+        shop.put("a", delay=60)
+    elif action.name.endswith("_recurring"):
+        shop.client.queues["mail"].recur("Job", {}, 60, offset=60, jid="a")
+        if action.name == "unpause_recurring":
+            shop.client.jobs["a"].pause()
+    else:
+        shop.fail("a")
+
+
 @pytest.fixture
 def ready(action, shop):
     """Bring job `a` into the state that the action is for."""
@@ -56,7 +76,7 @@ def ready(action, shop):
             shop.put("first", queue="else")
             shop.put("a", depends=["first"])
         case _:
-            shop.fail("a")
+            put(action, shop)
     if action.name in {"stop_worker", "pause_worker", "resume_worker"}:
         shop.client.workers.beat("worker-1", WorkerInfo())
     if action.name == "remove_tag":

@@ -31,6 +31,7 @@ FIELDS = {
     "tag": "x",
     "dependency": "first",
     "jids": "a",
+    "delay": "2h",
 }
 
 
@@ -47,6 +48,22 @@ def address(app, action):
         return url_for(f"act.{action.name}", **names)
 
 
+#: Actions on a job that is scheduled, and on one that recurs.
+SCHEDULED = {"run_job", "reschedule_job", "run_jobs", "reschedule_jobs"}
+
+
+def put(action, shop):
+    """Put job `a`, scheduled or recurring or failed, as the action needs it."""
+    if action.name in SCHEDULED:
+        shop.put("a", delay=60)
+    elif action.name.endswith("_recurring"):
+        shop.client.queues["mail"].recur("Job", {}, 60, offset=60, jid="a")
+        if action.name == "unpause_recurring":
+            shop.client.jobs["a"].pause()
+    else:
+        shop.fail("a")
+
+
 @pytest.fixture
 def ready(action, shop):
     """Bring job `a` into the state that the action is for."""
@@ -57,7 +74,7 @@ def ready(action, shop):
             shop.put("first", queue="else")
             shop.put("a", depends=["first"])
         case _:
-            shop.fail("a")
+            put(action, shop)
     if action.name in {"stop_worker", "pause_worker", "resume_worker"}:
         shop.client.workers.beat("worker-1", WorkerInfo())
     if action.name == "remove_tag":
@@ -88,7 +105,9 @@ def test_it_does_it_from_its_own_question(web, address, stored):
     asked = question(web.page(f"{address}?jids=a" if "ticked" in address else address))
     before = stored()
 
-    answer = web.submit(asked, **{name: FIELDS[name] for name in ("queue", "priority", "tag")})
+    answer = web.submit(
+        asked, **{name: FIELDS[name] for name in ("queue", "priority", "tag", "delay")}
+    )
 
     assert answer.status_code == 303
     assert stored() != before

@@ -37,10 +37,12 @@ PAGES = (
     "/workers",
     "/workers/worker-1",
     "/completed",
+    "/scheduled",
+    "/recurring",
     "/jobs/a",
 )
 
-FILLED = {"queue": "slow", "priority": "5", "tag": "y"}
+FILLED = {"queue": "slow", "priority": "5", "tag": "y", "delay": "2h"}
 
 
 @pytest.fixture

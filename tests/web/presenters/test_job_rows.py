@@ -89,7 +89,7 @@ def test_a_job_that_is_gone_offers_nothing():
         ("running", ["Time out", "Move", "Track", "Cancel"]),
         ("stalled", ["Time out", "Move", "Track", "Cancel"]),
         ("waiting", ["Move", "Priority", "Track", "Cancel"]),
-        ("scheduled", ["Move", "Priority", "Track", "Cancel"]),
+        ("scheduled", ["Run now", "Reschedule", "Move", "Priority", "Track", "Cancel"]),
         ("depends", ["Move", "Priority", "Track", "Cancel"]),
         ("complete", ["Move", "Track"]),
     ],
@@ -138,4 +138,5 @@ def test_a_recurring_job_says_how_often_it_runs():
     )
 
     assert row.every == "1 h 30 min"
-    assert [action.text for action in row.actions] == ["Move", "Priority", "Cancel"]
+    verbs = ["Run now", "Pause", "Edit", "Move", "Priority", "Cancel"]
+    assert [action.text for action in row.actions] == verbs

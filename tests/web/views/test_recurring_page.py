@@ -124,6 +124,7 @@ def test_a_cron_job_says_its_expression_and_when_it_runs_next(client, see):
         "jid": "nightly",
         "Queue": "reports",
         "Cron": "0 3 * * *",
+        "In words": "At 03:00 every day",
         "Time zone": "Europe/Berlin",
         "Next run": "in 4 h",
         "Owed": "0",
