@@ -78,7 +78,7 @@ def write(sections, server, tmp_path):
 def run(sections, write, programs, server, sites, tmp_path):
     """Write the files of a section and run its command; answers where the console is."""
 
-    def run(heading, mount="/ops/qless", also=None, **settings):
+    def run(heading, *flags, mount="/ops/qless", also=None, **settings):
         write(heading, **settings)
         for name, text in (also or {}).items():
             with (tmp_path / name).open("a") as file:
@@ -90,7 +90,7 @@ def run(sections, write, programs, server, sites, tmp_path):
             "gunicorn": ["--bind", f"127.0.0.1:{port}", "--no-control-socket"],
             "uvicorn": ["--port", str(port)],
         }
-        programs.python(port, "-m", program, *place[program], *args)
+        programs.python(port, "-m", program, *place[program], *args, *flags)
         return sites(f"http://127.0.0.1:{port}{mount}")
 
     return run

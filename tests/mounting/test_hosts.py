@@ -98,7 +98,7 @@ def test_an_answer_to_a_body_that_is_too_large_can_be_read(run, heading):
 
 @pytest.mark.parametrize("heading", ASGI)
 def test_uvicorn_stops_while_pages_are_open(run, programs, heading):
-    site = run(heading)
+    site = run(heading, "--timeout-graceful-shutdown", "1")
     stream = site.listen("queues")
     stream.listener.wait_for("ready")
 
