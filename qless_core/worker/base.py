@@ -246,13 +246,12 @@ class InProcess(Worker):
 
     def _give_up(self, why: str) -> None:
         """Give back what the loops hold; where Redis is away, not for long."""
-        begun = [(grip.job.holder, grip.job.jid) for grip in running()]
 
         def give_back() -> None:
             for loop in self.loops:
-                started = [jid for worker, jid in begun if worker == loop.name]
+                loop.tell()
                 with suppress(QlessError):
-                    give_back_all(self.client, loop.name, started, died_here(why))
+                    give_back_all(self.client, loop.name, [*loop.begun], died_here(why))
             self._leave()
 
         thread = Thread(target=give_back, name="qless-give-up", daemon=True)
@@ -264,11 +263,11 @@ class InProcess(Worker):
         loop = next((loop for loop in self.loops if loop.name == worker), None)
         if loop is None:
             return
-        grips = [grip for grip in running() if grip.job.jid == jid and grip.job.holder == worker]
-        for grip in grips:
-            grip.interrupt(JobTaken(why))
-        if not grips:
-            loop.taken.add(jid)
+        # Before the look at what runs: what begins at this very moment looks here afterwards.
+        loop.taken.add(jid)
+        for grip in running():
+            if grip.told is None and grip.job.jid == jid and grip.job.holder == worker:
+                grip.interrupt(JobTaken(why))
 
     def _locks(self) -> LockWatch:
         return LockWatch(self.client, [loop.name for loop in self.loops], self._taken)

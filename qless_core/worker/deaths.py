@@ -6,8 +6,12 @@ import logging
 import os
 import signal
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from qless_core import wire
+from qless_core.errors import BadArgument, JobError, QlessError, RedisUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +81,9 @@ def bury(client: Client, worker: str, traces: Traces, death: Death) -> None:
 
     """
     _complete(client, worker, traces)
-    started = [traces.begun] if traces.begun is not None else []
+    started = [*traces.done, *traces.kept]
+    if traces.begun is not None:
+        started.append(traces.begun)
     if not traces.is_complete:
         held = client.commands.worker(worker)
         started = [*held.jobs, *held.stalled]
@@ -125,6 +131,30 @@ def _complete(client: Client, worker: str, traces: Traces) -> None:
         if job.state == "running" and job.worker == worker:
             text = traces.done[job.jid]
             triples.append((job.jid, job.queue, job.data if text is None else text))
-    report = client.commands.bulk_complete(worker, triples)
-    for jid in report.done:
+    try:
+        done = client.commands.bulk_complete(worker, triples).done
+    except RedisUnavailable:
+        raise
+    except QlessError:
+        # Something is wrong with one of them: each by itself.
+        done = tuple(job[0] for job in triples if _is_completed(client, worker, *job))
+    for jid in done:
         log.info("job %r was done, and is settled: complete", jid)
+
+
+def _is_completed(client: Client, worker: str, jid: str, queue: str, text: str) -> bool:
+    """Complete a job, or fail it where that is refused; answers whether it is complete."""
+    try:
+        client.commands.complete(jid, worker, queue, text)
+    except RedisUnavailable:
+        raise
+    except JobError as trouble:
+        log.warning("job %r was done, and is not %s's any more: %s", jid, worker, trouble)
+    except QlessError as problem:
+        log.warning("job %r was done, and cannot be completed: %s", jid, problem)
+        with suppress(JobError, BadArgument):
+            group, message = f"{queue}-{type(problem).__name__}", wire.clean(str(problem))
+            client.commands.fail(jid, worker, group, message, None)
+    else:
+        return True
+    return False

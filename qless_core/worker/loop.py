@@ -13,6 +13,7 @@ import os
 import socket
 from typing import TYPE_CHECKING, Final
 
+from qless_core import wire
 from qless_core.backoff import Backoff
 from qless_core.clock import SERVER, Clock
 from qless_core.errors import (
@@ -29,6 +30,7 @@ from qless_core.worker.memory import bytes_in_use
 from qless_core.worker.performing import attempt
 from qless_core.worker.reserving import PATTERNS_S, Source
 from qless_core.worker.settling import Settler
+from qless_core.worker.signals import renew
 from qless_core.worker.switch import Mode
 from qless_core.worker.telling import Telling, heard
 
@@ -84,16 +86,18 @@ class Loop:
         self._switch = switch
         self._slate = slate
         self._throw = throw
-        self._settler = Settler(client)
-        self._telling = Telling(client, name)
+        #: Jobs that were begun, and of which Redis has not said what became of them. These may have
+        #: run: whoever gives one back says so, that none runs twice that may run but once.
+        self.begun: set[str] = set()
+        self._settler = Settler(client, on_settled=self.begun.discard)
+        self._telling = Telling(client, name, self._heard)
         self._backoff = Backoff()
-        #: Whether Redis may hold jobs for this name of which an answer that was lost told.
+        #: Whether Redis may hold jobs for this name of which nobody takes care: an answer that told
+        #: of them was lost, or nothing could be told of them.
         self._may_hold_more = False
-        #: Jobs that ran, and of which nothing could be told.
-        self._ran: set[str] = set()
         #: When a call was sent that said what time it was, and what it said.
         self._anchor: tuple[float, float] | None = None
-        #: Jobs taken ahead that are ours no longer.
+        #: Jobs of those at hand that are ours no longer.
         self.taken: set[str] = set()
         self._jobs_left: float = plan.jobs_per_child or math.inf
         self._ends_at = _REAL.monotonic() + (plan.child_age_s or math.inf)
@@ -103,6 +107,11 @@ class Loop:
 
     def __repr__(self) -> str:
         return f"<Loop {self.name!r} of {self.source!r}>"
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether Redis knows what became of all that was taken in this name."""
+        return not self.begun and not self._may_hold_more
 
     def run(self) -> None:
         """Work until told to end, or until it is over.
@@ -130,15 +139,17 @@ class Loop:
         if not jobs:
             return None
         job = jobs[0]
+        self.begun.add(job.jid)
         self._begin(job)
-        self._settle(job, attempt(job, self._plan.middleware, throw=self._throw))
-        self._settler.flush(self._switch.stopped)
+        self._settle(job, self._attempt(job))
+        self._flush()
         return job
 
     # Taking
 
     def _turn(self) -> None:
         """Work what comes next, or wait: for a job, or for Redis."""
+        renew()
         try:
             jobs = self._next()
         except ClusterNeedsTag:
@@ -168,7 +179,7 @@ class Loop:
             return self._without_queues()
         count = min(self._plan.prefetch, self._jobs_left)
         jobs = self._take(reserver, int(count))
-        if jobs:
+        if jobs or self._telling.doubtful:
             return jobs
         if self._plan.burst:
             self.is_exhausted = self._is_over = self._is_all_done(reserver.queues)
@@ -177,34 +188,63 @@ class Loop:
         return self._wait(reserver, int(count))
 
     def _take(self, reserver: Reserver, count: int) -> list[Job]:
-        """Tell what is done and take what is there, in one round trip."""
+        """Tell what is done and take what is there, in one round trip.
+
+        Answers none where something is doubtful: that is to be known before.
+        """
         done = self._telling.claim()
+        if self._telling.doubtful:
+            # The thread that tells could not, just now.
+            self._telling.doubtful.extend(job for job, _ in done)
+            return []
+        self._begin_turn()
         sent = _REAL.monotonic()
         triples = [(job.jid, job.queue_name, text) for job, text in done]
         try:
             reply = self.client.commands.turn(self.name, count, reserver.queues, triples)
         except RedisUnavailable:
             self._may_hold_more = True
-            self._telling.doubtful += [job for job, _ in done]
+            self._telling.doubtful.extend(job for job, _ in done)
             raise
         except QlessError:
             if not done:
                 raise
             # Something is wrong with one of them: each by itself.
-            self._telling.doubtful += [job for job, _ in done]
+            self._telling.doubtful.extend(job for job, _ in done)
             return []
-        self._was_told(done, reply.left)
+        self._end_turn(done, reply.left)
         # By any other clock it is not known how long a lock lasts.
         self._anchor = (sent, reply.now) if self.client.clock.stamp() is SERVER else None
         if not reply.jobs:
             self.client.cron_plans.tend()
         return [Job(self.client, record, worker=self.name, brief=True) for record in reply.jobs]
 
-    def _was_told(self, done: list[Done], left: Mapping[str, str]) -> None:
+    def _begin_turn(self) -> None:
+        """Forget what was taken from us until now: that was of the jobs before."""
+        self.taken.clear()
+        if self._slate is not None:
+            self._slate.begin_turn()
+
+    def _end_turn(self, done: list[Done], left: Mapping[str, str]) -> None:
+        """Note that all is told that was done."""
         if done:
             heard(done, left)
-            if self._slate is not None:
-                self._slate.clear()
+            self._heard(done, left)
+        if self._slate is None:
+            return
+        if self.begun:
+            self._slate.told()
+        else:
+            self._slate.clear()
+
+    def _heard(self, done: list[Done], left: Mapping[str, str]) -> None:
+        """Note what Redis says of jobs that were told to be done."""
+        for job, _ in done:
+            if job.jid in left:
+                self._settler.given_up.add(job.jid)
+                self._may_hold_more = True
+            else:
+                self.begun.discard(job.jid)
 
     def _wait(self, reserver: Reserver, count: int) -> list[Job]:
         """Wait for a job."""
@@ -220,7 +260,11 @@ class Loop:
             self._may_hold_more = True
             raise
         if reserver.troubles != before:
-            self._drop_strangers(jobs)
+            try:
+                self._drop_strangers(jobs)
+            except RedisUnavailable as trouble:
+                # These are worked all the same.
+                log.info("not known yet what else is ours: %s", trouble)
         return jobs
 
     def _rest(self) -> list[Job]:
@@ -265,16 +309,19 @@ class Loop:
         at = 0
         try:
             for job in jobs:
+                # Before the look whether it may begin: whoever says that none may sees it here.
+                self.begun.add(job.jid)
                 if self._may_begin(job):
                     self._jobs_left -= 1
                     self._begin(job)
-                    self._ended(job, attempt(job, self._plan.middleware, throw=self._throw))
+                    self._ended(job, self._attempt(job))
                 else:
+                    self.begun.discard(job.jid)
                     self._give_back(job)
                 at += 1
         except BaseException as error:
             # Not the job's own: the program ends.
-            self._settler.settle(jobs[at], WorkerStopping(repr(error)))
+            self._settle(jobs[at], WorkerStopping(repr(error)))
             for job in jobs[at + 1 :]:
                 self._give_back(job)
             raise
@@ -282,16 +329,23 @@ class Loop:
     def _may_begin(self, job: Job) -> bool:
         if self._switch.mode is not Mode.RUN:
             return False
-        if job.jid in self.taken:
-            self.taken.discard(job.jid)
-            return False
-        if self._slate is not None and job.jid in self._slate.taken():
+        if self._is_taken(job):
             return False
         if self._anchor is None:
             return True
         sent, now = self._anchor
         # The lock lasts at least that long, however long the answer was on its way.
         return sent + job.expires_at - now > _REAL.monotonic()
+
+    def _is_taken(self, job: Job) -> bool:
+        """Whether a job at hand is said to be ours no longer."""
+        if job.jid in self.taken:
+            return True
+        return self._slate is not None and job.jid in self._slate.taken()
+
+    def _attempt(self, job: Job) -> BaseException | None:
+        plan = self._plan
+        return attempt(job, plan.middleware, throw=self._throw, is_taken=self._is_taken)
 
     def _begin(self, job: Job) -> None:
         self.source.last = job.queue_name
@@ -317,8 +371,13 @@ class Loop:
     def _settle(self, job: Job, error: BaseException | None) -> None:
         """Tell what became of a job, now if that can be."""
         self._settler.settle(job, error)
+        if job.jid in self._settler.given_up:
+            self._may_hold_more = True
         if self._slate is not None:
-            self._slate.end()
+            if job.jid in self.begun:
+                self._slate.keep()
+            else:
+                self._slate.end()
 
     def _give_back(self, job: Job) -> None:
         """Let a job wait again that was not begun."""
@@ -337,32 +396,55 @@ class Loop:
 
     def _catch_up(self) -> None:
         """Make good what could not be told or known before."""
-        for job in self._telling.doubtful:
-            self._settler.keep(job)
-        self._telling.doubtful.clear()
+        while self._telling.doubtful:
+            self._settler.keep(self._telling.doubtful.popleft())
         if self._settler.kept:
-            self._settler.flush(self._switch.stopped)
-            # They have run all the same.
-            self._ran |= self._settler.given_up
+            self._flush()
         if self._may_hold_more:
             self._drop_strangers([])
-            self._may_hold_more = False
+
+    def _flush(self) -> None:
+        """Tell what is kept."""
+        self._settler.flush(self._switch.stopped)
+        if self._settler.given_up:
+            self._may_hold_more = True
 
     def _drop_strangers(self, ours: Sequence[Job]) -> None:
-        """Give back what Redis holds for us and we do not know: the answer was lost."""
-        known = {job.jid for job in ours}
-        known.update(job.jid for job in self._settler.kept)
-        held = self.client.commands.worker(self.name)
-        details = f'{{"why":"lost answer","pid":{os.getpid()}}}'
-        for jid in (*held.jobs, *held.stalled):
-            if jid not in known:
-                log.warning("job %r was taken, but the answer was lost: it goes back", jid)
-                ran = jid in self._ran
-                what = "stopped" if ran else "not-begun"
-                try:
-                    self.client.commands.giveback(jid, self.name, int(ran), what, details)
-                except JobError as trouble:
-                    log.info("job %r is no longer ours: %s", jid, trouble)
+        """Give back what Redis holds for us and of which nobody here takes care.
+
+        Such are jobs of which an answer told that was lost, and those that ran and of which nothing
+        more will be told.
+        """
+        self._may_hold_more = False
+        lost = set(self._settler.given_up)
+        try:
+            found = self.client.commands.worker(self.name)
+            known = {job.jid for job in ours} | (self.begun - lost)
+            for jid in sorted({*found.jobs, *found.stalled} - known):
+                self._drop(jid, has_run=jid in self.begun)
+        except BaseException:
+            self._may_hold_more = True
+            raise
+        self._settler.given_up -= lost
+        self.begun -= lost
+
+    def _drop(self, jid: str, *, has_run: bool) -> None:
+        """Give back a job of which nobody here takes care."""
+        why, what = "lost answer", "not-begun"
+        if has_run:
+            why, what = "its outcome was not told", "stopped"
+        details = {"why": why, "host": socket.gethostname(), "pid": os.getpid()}
+        said = wire.dumps(details, what="the details of a job given back")
+        try:
+            self.client.commands.giveback(jid, self.name, int(has_run), what, said)
+        except JobError as trouble:
+            log.info("job %r is no longer ours: %s", jid, trouble)
+        except RedisUnavailable:
+            raise
+        except QlessError as trouble:
+            log.warning("job %r cannot be given back: %s", jid, trouble)
+        else:
+            log.warning("job %r goes back: %s", jid, why)
 
     @property
     def _is_worn(self) -> bool:
@@ -382,3 +464,7 @@ class Loop:
             self._catch_up()
         except QlessError as trouble:
             log.warning("worker %s could not settle all: %s", self.name, trouble)
+
+    def tell(self) -> None:
+        """Tell what is done, where the loop itself does not come to it. Any thread may."""
+        self._telling.tell()

@@ -19,7 +19,7 @@ from qless_core.finishing import finish
 from qless_core.job_class import CannotPerform, find, method_name_of, performer_of
 from qless_core.worker import interrupt, logs
 from qless_core.worker.heartbeat import keep
-from qless_core.worker.interrupt import Grip, Interruption
+from qless_core.worker.interrupt import Grip, Interruption, JobTaken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,7 +52,11 @@ _OURS: Final = frozenset({__file__, finishing.__file__, job_class.__file__, inte
 
 
 def attempt(
-    job: Job, middleware: Sequence[Middleware] = (), *, throw: Throw | None = None
+    job: Job,
+    middleware: Sequence[Middleware] = (),
+    *,
+    throw: Throw | None = None,
+    is_taken: Callable[[Job], bool] | None = None,
 ) -> BaseException | None:
     """Run a job; answers what it raised, or None when it returned.
 
@@ -60,6 +64,7 @@ def attempt(
         job: the job.
         middleware: what goes around it, the outermost first; that of its class is inside.
         throw: as `Grip` has it.
+        is_taken: says whether the job was taken from us before anybody could be told.
 
     Returns:
         What the job raised, or its middleware; an `Interruption` where it was stopped.
@@ -69,6 +74,8 @@ def attempt(
     grip = Grip(job, throw)
     token = logs.begin(job)
     try:
+        if is_taken is not None and is_taken(job):
+            grip.interrupt(JobTaken("the lock is lost"))
         _run(job, middleware, grip)
     except KeyboardInterrupt:
         raise

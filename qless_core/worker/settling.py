@@ -25,6 +25,7 @@ from qless_core.worker.interrupt import JobTaken, WorkerStopping
 from qless_core.worker.performing import group_of, message_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from threading import Event
 
     from qless_core.client import Client
@@ -258,14 +259,23 @@ class Settler:
         client: whose Redis.
         keep: for how many seconds an outcome is kept while Redis is away; never for less than the
             lock lasts.
+        on_settled: called with the jid when Redis has said what became of a job.
 
     """
 
-    def __init__(self, client: Client, *, keep: float = KEEP_S) -> None:
+    def __init__(
+        self,
+        client: Client,
+        *,
+        keep: float = KEEP_S,
+        on_settled: Callable[[str], object] | None = None,
+    ) -> None:
         self._client = client
+        self._on_settled = on_settled
         self._keep_s = keep
         self._kept: deque[_Kept] = deque()
-        #: The jids of jobs that ran, and of which Redis was not told what became of them.
+        #: The jids of jobs that ran, and of which Redis was not told what became of them, nor is
+        #: it going to be; also of those that were taken from us.
         self.given_up: set[str] = set()
         self._backoff = Backoff(longest=LONGEST_PAUSE_S)
 
@@ -292,6 +302,8 @@ class Settler:
         if outcome is not None:
             self._keep(outcome)
             self._tell_all()
+        else:
+            self._is_over(job.jid, is_told=job.is_settled)
         return not self._kept
 
     def keep(self, job: Job, error: BaseException | None = None) -> None:
@@ -299,6 +311,8 @@ class Settler:
         outcome = outcome_of(job, error)
         if outcome is not None:
             self._keep(outcome).is_unknown = True
+        else:
+            self._is_over(job.jid, is_told=job.is_settled)
 
     def flush(self, stop: Event | None = None) -> None:
         """Tell all that is kept; wait for Redis as long as need be, or until `stop`.
@@ -331,20 +345,31 @@ class Settler:
         """Tell what is kept, the oldest first; answers what stood in the way, None for nothing."""
         while self._kept:
             kept = self._kept[0]
+            is_told = False
             try:
-                self._tell(kept)
+                is_told = self._tell(kept)
             except RedisUnavailable as trouble:
                 kept.is_unknown = True
                 if trouble.passes and _REAL.monotonic() < kept.until:
                     return trouble
                 log.exception("job %r: its outcome could not be told", kept.outcome.job.jid)
-                self.given_up.add(kept.outcome.job.jid)
             self._kept.popleft()
+            self._is_over(kept.outcome.job.jid, is_told=is_told)
         self._backoff.reset()
         return None
 
-    def _tell(self, kept: _Kept) -> None:
+    def _is_over(self, jid: str, *, is_told: bool) -> None:
+        """Note that nothing more is told of a job."""
+        if not is_told:
+            self.given_up.add(jid)
+        elif self._on_settled is not None:
+            self._on_settled(jid)
+
+    def _tell(self, kept: _Kept) -> bool:
         """Tell one; whatever becomes of it, the worker lives on.
+
+        Returns:
+            Whether Redis has said what became of the job; else it may still be ours.
 
         Raises:
             RedisUnavailable: it was not told, or nobody knows whether it was.
@@ -362,26 +387,29 @@ class Settler:
             else:
                 log.warning("job %r is no longer ours: %s", job.jid, refusal)
         except BadArgument as problem:
-            self._tell_instead(kept, problem)
+            return self._tell_instead(kept, problem)
         except QlessError:
             log.exception("job %r: its outcome was refused", job.jid)
+            return False
         else:
             log.info("job %r is settled: %s", job.jid, job.state)
+        return True
 
-    def _tell_instead(self, kept: _Kept, problem: BadArgument) -> None:
+    def _tell_instead(self, kept: _Kept, problem: BadArgument) -> bool:
         """Fail a job whose outcome says something that is not accepted."""
         job, outcome = kept.outcome.job, kept.outcome
         if isinstance(outcome, Failed) and outcome.text is None:
             log.error("job %r: its failure was refused: %s", job.jid, problem)
-            return
+            return False
         job.forget_changes()
         instead = outcome_of(job, problem)
         if isinstance(outcome, Failed):
             instead = Failed(job, None, group=outcome.group, message=outcome.message)
-        if instead is not None:
-            instead.text = None
-            kept.outcome = instead
-            self._tell(kept)
+        if instead is None:
+            return job.is_settled
+        instead.text = None
+        kept.outcome = instead
+        return self._tell(kept)
 
 
 def _was_told(kept: _Kept, refusal: JobError) -> bool:

@@ -47,7 +47,8 @@ class Slot:
         child: who works there; None when nobody does.
         death: what is to be settled before another one may work there.
         start_at: when another one may begin, seconds of the monotonic clock.
-        taken: jobs that were taken from the child, each with the moment at which it is killed.
+        taken: jobs that were taken from the child, each with the turn in which it has it, and the
+            moment at which it is killed.
         is_over: whether a burst is over here.
 
     """
@@ -59,7 +60,7 @@ class Slot:
     death: Death | None = None
     start_at: float = 0
     backoff: Backoff = field(default_factory=lambda: Backoff(first=0.5))
-    taken: dict[str, float] = field(default_factory=dict)
+    taken: dict[tuple[str, int], float] = field(default_factory=dict)
     is_over: bool = False
 
     @property

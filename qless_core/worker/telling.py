@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from qless_core.errors import QlessError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from qless_core.client import Client
     from qless_core.job import Job
@@ -32,15 +34,23 @@ class Telling:
     Args:
         client: whose Redis.
         worker: who holds the jobs.
+        on_heard: called with what was told, and with what was left of it and why.
 
     """
 
-    def __init__(self, client: Client, worker: str) -> None:
+    def __init__(
+        self,
+        client: Client,
+        worker: str,
+        on_heard: Callable[[list[Done], Mapping[str, str]], object],
+    ) -> None:
         self._client = client
         self._worker = worker
-        self._done: list[Done] = []
+        self._on_heard = on_heard
+        # Who takes from these takes one by one, so that nothing is lost that comes meanwhile.
+        self._done: deque[Done] = deque()
         #: Jobs of which nobody knows whether they were told.
-        self.doubtful: list[Job] = []
+        self.doubtful: deque[Job] = deque()
         self._calling = threading.Lock()
         self._work = threading.Event()
         self._ended = False
@@ -56,16 +66,14 @@ class Telling:
     def claim(self) -> list[Done]:
         """Give what is to be told now, and forget it: the caller tells it."""
         if self._thread is None:
-            done, self._done = self._done, []
-            return done
+            return self._taken()
         with self._calling:
-            done, self._done = self._done, []
-        return done
+            return self._taken()
 
     def tell(self) -> None:
         """Tell all now, in one call; what could not be told is doubtful afterwards."""
         with self._calling:
-            done, self._done = self._done, []
+            done = self._taken()
             if not done:
                 return
             triples = [(job.jid, job.queue_name, text) for job, text in done]
@@ -76,6 +84,14 @@ class Telling:
                 self.doubtful += [job for job, _ in done]
             else:
                 heard(done, report.left)
+                self._on_heard(done, report.left)
+
+    def _taken(self) -> list[Done]:
+        done: list[Done] = []
+        with suppress(IndexError):
+            while True:
+                done.append(self._done.popleft())
+        return done
 
     def begin(self) -> None:
         """Take jobs ahead: from now on a thread tells what waits too long."""

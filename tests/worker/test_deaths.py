@@ -10,7 +10,7 @@ import pytest
 
 from qless_core.client import Client
 from qless_core.worker.deaths import Death, bury
-from qless_core.worker.slate import Slate
+from qless_core.worker.slate import Slate, Traces
 from tests.support.polling import eventually
 from tests.support.processes import is_alive
 
@@ -247,3 +247,69 @@ def test_the_parent_names_jobs_that_are_the_childs_no_more():
     assert "b" * 32 in told.taken()
     told.wipe()
     assert told.taken() == frozenset()
+
+
+def test_what_the_parent_said_of_a_job_does_not_count_when_the_child_takes_it_again():
+    told = slate(("take", "a"))
+
+    told.begin_turn()
+
+    assert told.taken() == frozenset()
+    told.take("b")
+    assert told.taken() == {"b"}
+
+
+def test_a_job_of_which_nothing_could_be_told_is_kept_until_all_is_told():
+    kept = slate(("begin", "a"), ("keep",), ("begin", "b"), ("done", None), ("begin", "c"))
+
+    assert kept.traces() == Traces(begun="c", kept={"a"}, done={"b": None})
+    kept.end()
+    kept.told()
+    assert kept.traces() == Traces(kept={"a"})
+    kept.clear()
+    assert kept.traces() == Traces()
+
+
+def test_a_parent_reads_whole_words_while_its_child_writes():
+    shared, jids = Slate(), ("a" * 7, "b" * 90, "c" * 900)
+    pid = os.fork()
+    if pid == 0:
+        for number in range(20_000):
+            shared.begin(jids[number % 3])
+            shared.done("x" * (number % 50))
+            if number % 5 == 0:
+                shared.clear()
+        os._exit(0)
+
+    while os.waitpid(pid, os.WNOHANG) == (0, 0):
+        traces = shared.traces()
+        assert {traces.begun, *traces.done} <= {None, *jids}
+
+
+def test_a_done_job_whose_data_are_refused_fails_and_the_others_are_complete(client):
+    queue = client.queues["q"]
+    for number, jid in enumerate(("a", "b", "c")):
+        queue.put("Some", {}, jid=jid, priority=-number, retries=0)
+    queue.pop(3)
+    deep = "[" * 2000 + "]" * 2000
+    traces = slate(
+        ("begin", "a"), ("done", deep), ("begin", "b"), ("done", None), ("begin", "c")
+    ).traces()
+
+    bury(client, client.worker_name, traces, Death.of(4711, -9))
+
+    jobs = client.jobs.get("a", "b", "c")
+    assert [job.state for job in jobs] == ["failed", "complete", "failed"]
+    assert jobs[0].failure.group == "q-BadArgument"
+
+
+def test_a_job_of_which_nothing_could_be_told_is_not_given_back_as_not_begun(client):
+    queue = client.queues["q"]
+    for jid in ("a", "b"):
+        queue.put("Some", {}, jid=jid, retries=0)
+    queue.pop(2)
+    traces = slate(("begin", "a"), ("keep",)).traces()
+
+    bury(client, client.worker_name, traces, Death.of(4711, -9))
+
+    assert [job.state for job in client.jobs.get("a", "b")] == ["failed", "waiting"]

@@ -11,7 +11,7 @@ import pytest
 
 from qless_core.client import Client
 from qless_core.embedded import EmbeddedServer
-from qless_core.errors import BadArgument
+from qless_core.errors import BadArgument, NotPermitted, OutcomeUnknown
 from qless_core.worker import loop as loop_module
 from qless_core.worker.loop import Loop
 from qless_core.worker.plan import Plan
@@ -139,7 +139,7 @@ def test_a_job_that_was_taken_ahead_and_whose_lock_may_be_over_is_not_begun(real
 
     assert [jid for _, jid in done] == ["b"]
     assert [item.what for item in real.jobs["b"].history].count("popped") == 2
-    assert real.jobs["b"].original_retries == 5
+    assert real.jobs["b"].retries_left == 5
     assert "not-begun" in [item.what for item in real.jobs["b"].history]
 
 
@@ -332,3 +332,108 @@ def test_a_lock_is_measured_from_when_the_call_was_sent(real, monkeypatch):
     assert worker._may_begin(job)  # noqa: SLF001 - as above
     worker._anchor = (worker._anchor[0] - 0.2, worker._anchor[1])  # noqa: SLF001 - as above
     assert not worker._may_begin(job)  # noqa: SLF001 - as above
+
+
+# What was begun, and of which Redis has not said what became of it
+
+
+def loop_of(client, **options):
+    return Loop(client, Plan(queues=("q",), **options), Switch(), client.worker_name)
+
+
+def test_an_outcome_that_was_refused_is_not_forgotten(client, monkeypatch):
+    def refuse(*_):
+        problem = "no"
+        raise NotPermitted(problem)
+
+    client.queues["q"].put(Raises, {"message": "m"}, jid="a", retries=0)
+    worker = loop_of(client, burst=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(client.commands), "fail", refuse)
+        worker._work(worker._next())  # noqa: SLF001 - what is looked at
+    assert not worker.is_settled
+
+    worker.run()
+
+    job = client.jobs["a"]
+    assert job.state == "failed"
+    assert [item.what for item in job.history] == ["put", "popped", "stopped", "failed"]
+    assert worker.is_settled
+
+
+def test_jobs_that_are_refused_when_they_are_told_are_told_before_a_worker_waits(real, redis, done):
+    real.queues["q"].put(Mail, {}, jid="a")
+    redis.hset("ql:j:a", "data", "[" * 2000 + "]" * 2000)
+
+    # Longer than this test has patience.
+    with running(real, interval=600):
+        eventually(lambda: real.jobs["a"].state == "failed")
+
+    assert len(done) == 1
+
+
+def test_jobs_that_came_are_worked_though_it_is_not_known_what_else_is_ours(
+    client, monkeypatch, done
+):
+    def fails(*_):
+        problem = "away"
+        raise OutcomeUnknown(problem)
+
+    client.queues["q"].put(Mail, {}, jid="a")
+    worker = loop_of(client, interval=1, burst=True)
+    reserver = worker.source.reserver()
+    pop = reserver.pop
+
+    def pop_after_trouble(count, **_):
+        reserver.troubles += 1
+        return pop(count, timeout=0)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reserver, "pop", pop_after_trouble)
+        patch.setattr(type(client.commands), "worker", fails)
+        jobs = worker._wait(reserver, 1)  # noqa: SLF001 - what is looked at
+    assert [job.jid for job in jobs] == ["a"]
+    assert not worker.is_settled
+    worker._work(jobs)  # noqa: SLF001 - as above
+
+    worker.run()
+
+    assert client.jobs["a"].state == "complete"
+    assert len(done) == 1
+    assert worker.is_settled
+
+
+def test_no_jobs_are_taken_before_it_is_known_what_became_of_those_told_meanwhile(client, done):
+    """The thread that tells may fail while the loop already looks for the next jobs."""
+    for jid in ("a", "b", "c"):
+        client.queues["q"].put(Mail, {}, jid=jid, priority=-ord(jid))
+    worker = loop_of(client, burst=True)
+    told, kept = client.queues["q"].pop(2)
+    worker.begun.update(("a", "b"))
+    worker._telling.add(told, "{}")  # noqa: SLF001 - as above
+    worker._telling.doubtful.append(kept)  # noqa: SLF001 - as above
+
+    assert worker._take(worker.source.reserver(), 1) == []  # noqa: SLF001 - as above
+    assert client.jobs["c"].state == "waiting"
+
+    worker.run()
+    assert {job.state for job in client.jobs.get("a", "b", "c")} == {"complete"}
+    assert worker.is_settled
+    assert len(done) == 1
+
+
+def test_a_job_that_is_taken_as_it_begins_is_not_begun(client, monkeypatch, done):
+    client.queues["q"].put(Mail, {}, jid="a")
+    worker = loop_of(client)
+    (job,) = worker._next()  # noqa: SLF001 - what is looked at
+    begin = worker._begin  # noqa: SLF001 - as above
+
+    def is_taken_meanwhile(job):
+        begin(job)
+        worker.taken.add("a")
+
+    monkeypatch.setattr(worker, "_begin", is_taken_meanwhile)
+
+    worker._work([job])  # noqa: SLF001 - as above
+
+    assert done == []

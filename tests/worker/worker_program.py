@@ -9,14 +9,16 @@ if __name__ == "__main__" and "greenlet" in sys.argv:
 
     monkey.patch_all()
 
+import asyncio
 import ctypes
 import faulthandler
 import json
 import logging
+import multiprocessing
 import os
 import signal
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from qless_core import Client
@@ -69,6 +71,33 @@ def cleans_up(job):
     wait(job)
 
 
+def raises(job):
+    """Run until the gate is there, and fail."""
+    note(job, "began")
+    while not Path(job["gate"]).exists():
+        _PAUSE.wait(0.01)
+    raise ValueError(job.jid)
+
+
+@contextmanager
+def leaves_slowly(job):
+    """Wait for the gate when a job is over."""
+    try:
+        yield
+    finally:
+        note(job, "leaving")
+        while not Path(job["gate"]).exists():
+            _PAUSE.wait(0.01)
+
+
+class LeavesSlowly:
+    middleware = (leaves_slowly,)
+
+    @staticmethod
+    def process(job):
+        note(job, "began")
+
+
 def leaves(job):
     note(job, "began")
     os._exit(job["code"])
@@ -106,6 +135,37 @@ def forks(job):
         if job["how"] == "error":
             raise ValueError(job.jid)
         note(job, "forked")
+
+
+def has_a_pool(job):
+    """Let processes of its own work, which are ended by TERM."""
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        pids = pool.map(_slow_pid, range(2))
+    note(job, "ended")
+    job["pids"] = pids
+
+
+def _slow_pid(_):
+    _PAUSE.wait(0.05)
+    return os.getpid()
+
+
+def listens(job):
+    """Listen to a signal itself, as asyncio does it, which takes the signals away from others."""
+
+    async def once():
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGHUP, lambda: None)
+        loop.remove_signal_handler(signal.SIGHUP)
+
+    asyncio.run(once())
+    note(job, "ended")
+
+
+def blocks(job):
+    """Block signals, and leave it so."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGQUIT})
+    note(job, "ended")
 
 
 def main():
