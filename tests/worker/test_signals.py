@@ -312,6 +312,35 @@ def test_as_process_1_it_reaps_what_is_left_to_it(program):
     eventually(lambda: len(children_of(inner, dead=True)) == 1)
 
 
+@pytest.mark.parametrize("kind", ["serial", "forking"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT])
+@pytest.mark.parametrize("job", ["listens", "blocks"])
+def test_a_worker_hears_signals_whatever_a_job_has_done_to_them(program, kind, number, job):
+    worker = program.start(kind)
+    jid = program.put(job)
+    eventually(lambda: program.client.jobs[jid].state == "complete")
+
+    worker.send_signal(number)
+
+    assert worker.wait(PATIENCE_S) == 0
+    assert "does not end" not in program.said
+
+
+@pytest.mark.parametrize("kind", ["serial", "forking", "thread"])
+def test_processes_of_a_job_are_not_told_what_the_worker_is_told(program, kind):
+    worker = program.start(kind)
+    jid = program.put("has_a_pool")
+    eventually(lambda: program.client.jobs[jid].state == "complete")
+    after = program.put("quick")
+    eventually(lambda: program.client.jobs[after].state == "complete")
+
+    assert worker.poll() is None
+    assert "stops at once" not in program.said
+    for pid in program.client.jobs[jid]["pids"]:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
 @pytest.mark.parametrize("number", STOPPING)
 def test_a_signal_is_acted_on_and_the_handlers_come_back(number):
     before = signal.getsignal(number)
