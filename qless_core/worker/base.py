@@ -191,10 +191,13 @@ class InProcess(Worker):
         #: Set when all loops have ended.
         self._ended = Event()
         self._watch: Thread | None = None
+        #: The signal that told it to stop at once; "" where it was no signal.
+        self._asked = ""
 
     def act(self, number: signal.Signals) -> None:
         """Do what a signal asks for; not on the thread that handles it."""
         if number in (signal.SIGTERM, signal.SIGINT):
+            self._asked = number.name
             if self.switch.mode is Mode.STOP:
                 log.warning("worker %s was told twice to stop", self.name)
                 self._abandon()
@@ -246,12 +249,13 @@ class InProcess(Worker):
 
     def _give_up(self, why: str) -> None:
         """Give back what the loops hold; where Redis is away, not for long."""
+        death = died_here(why, self._asked)
 
         def give_back() -> None:
             for loop in self.loops:
                 loop.tell()
                 with suppress(QlessError):
-                    give_back_all(self.client, loop.name, [*loop.begun], died_here(why))
+                    give_back_all(self.client, loop.name, [*loop.begun], death)
             self._leave()
 
         thread = Thread(target=give_back, name="qless-give-up", daemon=True)

@@ -31,7 +31,7 @@ class Death:
 
     Attributes:
         pid: the process.
-        how: `SIGKILL`, or `exit code 3`.
+        how: `SIGKILL`, or `exit code 3`; "" where it ends by itself.
         what: what the history of a job calls it: `died`, or `stopped` where it was told to.
         why: what else is to be said; "" for nothing.
 
@@ -56,8 +56,10 @@ class Death:
     @property
     def details(self) -> dict[str, Any]:
         """What the history of a job says of it."""
-        word = "signal" if self.how.startswith("SIG") else "exit"
-        found = {word: self.how, "host": socket.gethostname(), "pid": self.pid}
+        found: dict[str, Any] = {"host": socket.gethostname(), "pid": self.pid}
+        if self.how:
+            word = "signal" if self.how.startswith("SIG") else "exit"
+            found = {word: self.how} | found
         return found | ({"why": self.why} if self.why else {})
 
     def message(self, worker: str) -> str:
@@ -114,14 +116,16 @@ def give_back_all(client: Client, worker: str, started: Sequence[str], death: De
         message=death.message(worker) if is_fault else None,
     )
     for jid in back.given:
-        log.warning("job %r of worker %s goes back: %s", jid, worker, death.how)
+        log.warning("job %r of worker %s goes back: %s", jid, worker, death.how or death.why)
     for jid in back.failed:
-        log.warning("job %r of worker %s had no retry left: %s", jid, worker, death.how)
+        log.warning(
+            "job %r of worker %s had no retry left: %s", jid, worker, death.how or death.why
+        )
 
 
-def died_here(why: str) -> Death:
-    """Tell of this process, which gives up."""
-    return Death(os.getpid(), "SIGTERM", "stopped", why)
+def died_here(why: str, asked: str = "") -> Death:
+    """Tell of this process, which gives up; `asked` is the signal that told it to stop."""
+    return Death(os.getpid(), asked, "stopped", why)
 
 
 def _complete(client: Client, worker: str, traces: Traces) -> None:

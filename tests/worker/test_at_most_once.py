@@ -64,16 +64,21 @@ def test_a_job_whose_child_is_told_to_stop_before_it_could_tell_that_it_failed(p
         assert len(program.traces("began")) == 1
 
 
-@pytest.mark.parametrize("kind", ["serial", "thread", "greenlet"])
-def test_a_job_whose_middleware_does_not_end_in_time(program, kind):
+@pytest.mark.parametrize(
+    ("kind", "number"),
+    [("serial", signal.SIGTERM), ("serial", signal.SIGINT), ("thread", signal.SIGTERM)],
+)
+def test_a_job_whose_middleware_does_not_end_in_time(program, kind, number):
     jid = program.put("LeavesSlowly", retries=0)
     program.start(kind, grace=0.1)
     eventually(lambda: program.traces("leaving"))
 
-    program.send(signal.SIGTERM)
+    program.send(number)
 
     assert program.ended() == 0
     assert program.state(jid) == "failed"
+    (stopped,) = [item for item in program.client.jobs[jid].history if item.what == "stopped"]
+    assert (stopped.details["signal"], stopped.details["ran"]) == (number.name, True)
 
 
 @pytest.mark.parametrize("kind", ["serial", "forking", "thread", "greenlet"])
