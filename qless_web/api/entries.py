@@ -118,6 +118,8 @@ class RecurringEntry:
     cron: Annotated[str, "The cron expression; empty where it recurs by interval."]
     timezone: str
     next_run: Annotated[float | None, "When its next job is made, epoch seconds."]
+    last_run: Annotated[float | None, "When it ran last; by interval, counted back from the next."]
+    paused: Annotated[bool, "It makes no jobs until it is unpaused."]
     owed: Annotated[int, "Jobs that are due by now and not made yet."]
     count: Annotated[int, "Jobs made so far."]
     backlog: Annotated[int, "How many late ones it makes at most; 0 for all of them."]
@@ -138,6 +140,8 @@ def recurring_entry(row: reads.RecurringRow) -> RecurringEntry:
         cron=row.cron,
         timezone=row.timezone,
         next_run=row.next_run,
+        last_run=row.last_run,
+        paused=row.paused,
         owed=row.owed,
         count=row.count,
         backlog=row.backlog,
@@ -178,6 +182,8 @@ RECURRING = RecurringEntry(
     cron="",
     timezone="",
     next_run=1798761600.0,
+    last_run=1798675200.0,
+    paused=False,
     owed=0,
     count=12,
     backlog=0,

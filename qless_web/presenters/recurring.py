@@ -181,7 +181,8 @@ class RecurringPage(Page):
     Attributes:
         jid: whole.
         klass: the class of the jobs it makes.
-        paused: whether its queue is.
+        paused: whether its queue is, or it is itself.
+        held: whether it is paused itself.
         why: one sentence about its next run.
         facts: what it is, line by line.
         tags: the tags of the jobs it makes.
@@ -199,6 +200,7 @@ class RecurringPage(Page):
     jid: str
     klass: str
     paused: bool
+    held: bool
     why: Why
     facts: tuple[Fact, ...]
     tags: tuple[Tag, ...]
@@ -226,6 +228,7 @@ def recurring_page(found: RecurringDetail, now: float) -> RecurringPage:
         jid=row.jid,
         klass=row.klass,
         paused=found.paused or row.paused,
+        held=row.paused,
         why=_why(found, now),
         facts=tuple(_facts(found)),
         tags=tags(row.jid, row.tags),

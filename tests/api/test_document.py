@@ -111,7 +111,10 @@ def test_a_copy_that_is_current_is_not_sent_again(api):
 def test_what_an_action_takes_is_what_its_question_asks_for(app, shop, name):
     action = ACTIONS[name]
     shop.put("first", queue="else")
-    shop.put("a", depends=["first"])
+    if name.endswith("_recurring"):
+        shop.client.queues["mail"].recur("Job", {}, 60, jid="a")
+    else:
+        shop.put("a", depends=["first"])
     names = {"jid": "a", "queue": "mail", "group": "boom", "worker": "worker-1"}
     path = re.sub(r"<name:(\w+)>", lambda found: names[found[1]], action.rule)
     if name in {"retry_jobs", "cancel_jobs", "move_jobs"}:

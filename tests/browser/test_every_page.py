@@ -18,6 +18,7 @@ PAGES = (
     "/", "/queues", "/queues/mail", "/queues/mail/waiting", "/queues/thumbnails/waiting",
     "/queues/video/running", "/queues/video/stalled", "/queues/mail/scheduled",
     "/queues/nightly/depends", "/queues/nightly/recurring", "/queues/newsletter/waiting",
+    "/scheduled", "/recurring", "/jobs/close-day/runs", "/recurring/close-day/edit",
     "/failed", "/failed/webhooks-HTTPError", "/failed/webhooks-HTTPError/retry",
     "/failed/webhooks-HTTPError/cancel", "/failed/webhooks-HTTPError/move", "/unfail", "/track",
     "/tags", "/tag?tag=vip", "/workers", "/completed", "/completed?page=999", "/config", "/about",
