@@ -16,6 +16,7 @@ from qless_web.api.openapi import path_of
 from qless_web.api.route import ROUTES
 from qless_web.formatting import tilde
 from tests.support.shop import AWKWARD
+from tests.support.stored import everything
 
 #: Something that is there, by the name of what it is.
 NAMES = {
@@ -38,10 +39,6 @@ def path_for(route, **names):
 @pytest.fixture(params=ADDRESSES, ids=lambda route: route.name)
 def route(request):
     return request.param
-
-
-def everything(redis):
-    return {key: (redis.type(key), redis.dump(key)) for key in sorted(redis.scan_iter(count=1000))}
 
 
 def no_constants(word):

@@ -20,6 +20,7 @@ from qless_web.actions.action import ACTIONS
 from qless_web.demo import seeds
 from tests.support.crawl import crawl
 from tests.support.dom import parse
+from tests.support.stored import everything
 
 AWKWARD = [
     "a/b",
@@ -105,11 +106,6 @@ def browser_for(app, prefix):
         DispatcherMiddleware(lambda *_: pytest.fail("outside"), {prefix: app}) if prefix else app
     )
     return Browser(LintMiddleware(mounted))
-
-
-def everything(redis):
-    """Dump the whole database."""
-    return {key: (redis.type(key), redis.dump(key)) for key in sorted(redis.scan_iter(count=1000))}
 
 
 def count_trips(patch):

@@ -6,6 +6,7 @@ import pytest
 
 from qless_web.live.counting import Counting
 from qless_web.settings import Settings
+from tests.support.stored import everything
 
 #: An hour begins, but no day.
 BEGIN = 1_700_002_800.0
@@ -99,8 +100,8 @@ def test_the_api_refuses_what_there_is_not(web, query, status):
 @pytest.mark.usefixtures("counted")
 def test_looking_writes_nothing(clock, see, redis):
     clock.advance(60)
-    before = {key: redis.dump(key) for key in redis.scan_iter()}
+    before = everything(redis)
     for path in ("/", "/queues", "/queues/mail"):
         see(path)
 
-    assert {key: redis.dump(key) for key in redis.scan_iter()} == before
+    assert everything(redis) == before
