@@ -12,8 +12,11 @@ from qless_core.embedded import EmbeddedServer
 from qless_core.worker.heartbeat import keep
 from qless_core.worker.interrupt import JobTaken
 from qless_core.worker.performing import attempt
-from tests.support.polling import eventually
+from tests.support.polling import PATIENCE_S, eventually
 from tests.worker.long_jobs import GO, SEEN, Kept, NotKept
+
+#: Seconds that a lock lasts: longer than a machine with much to do keeps a thread waiting.
+LOCK_S = 3
 
 
 @pytest.fixture(autouse=True)
@@ -26,9 +29,9 @@ def _anew():
 
 @pytest.fixture
 def real(server, redis):  # noqa: ARG001 - it empties the server
-    """Make a client that goes by the server's clock, with locks that last a second."""
+    """Make a client that goes by the server's clock, with locks that last a few seconds."""
     with Client(server.url, worker_name="w") as client:
-        client.config["heartbeat"] = 1
+        client.config["heartbeat"] = LOCK_S
         client.config["grace-period"] = 0
         yield client
 
@@ -43,7 +46,7 @@ def at_work(job, *middleware):
 
 def outlives_three_locks(client, job):
     """See that a job is never handed out, for three times as long as its lock lasts."""
-    until = client.now() + 3
+    until = client.now() + 3 * LOCK_S
     others = client.queues["q"]
     eventually(lambda: others.pop() or client.now() > until)
     stored = client.jobs[job.jid]
@@ -63,7 +66,7 @@ def test_b59_a_long_job_keeps_its_lock_where_class_worker_or_job_ask_for_it(
 
     assert outlives_three_locks(real, job)
     GO.set()
-    thread.join(20)
+    thread.join(PATIENCE_S)
 
     assert results == [None]
     assert job.complete() == "complete"
@@ -85,7 +88,7 @@ def test_a_job_sees_the_new_end_of_its_lock(real):
 
     eventually(lambda: job.expires_at > before)
     GO.set()
-    thread.join(20)
+    thread.join(PATIENCE_S)
     job.complete()
 
     assert SEEN[0] == before < SEEN[1]
@@ -100,7 +103,7 @@ def test_a_job_whose_lock_is_lost_is_interrupted(real, server):
         real.jobs[job.jid].timeout()
         assert other.queues["q"].pop().jid == job.jid
 
-        thread.join(20)
+        thread.join(PATIENCE_S)
 
     [error] = results
     assert isinstance(error, JobTaken)
@@ -124,7 +127,7 @@ def test_b68_a_lock_is_renewed_when_redis_is_back(tmp_path, caplog):
         with EmbeddedServer(place):
             eventually(lambda: job.expires_at > before)
             GO.set()
-            thread.join(20)
+            thread.join(PATIENCE_S)
 
     assert results == [None]
 
@@ -136,7 +139,7 @@ def test_a_job_that_is_over_is_renewed_no_more(real):
         eventually(lambda: job.expires_at > job.record.expires)
     job.timeout()
 
-    until = real.now() + 1
+    until = real.now() + LOCK_S
     eventually(lambda: real.now() > until)
 
     assert real.jobs[job.jid].state == "stalled"

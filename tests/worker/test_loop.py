@@ -18,7 +18,7 @@ from qless_core.worker.plan import Plan
 from qless_core.worker.serial import SerialWorker
 from qless_core.worker.switch import Mode, Switch
 from tests.support.cutting import cut_off
-from tests.support.polling import eventually
+from tests.support.polling import PATIENCE_S, eventually
 from tests.worker import sample_jobs
 from tests.worker.sample_jobs import Mail, Raises
 
@@ -69,7 +69,7 @@ def running(client, **options):
     thread.start()
     yield worker
     worker.stop()
-    thread.join(20)
+    thread.join(PATIENCE_S)
     assert not thread.is_alive()
 
 
@@ -221,12 +221,15 @@ def test_a_worker_waits_while_redis_is_full_and_goes_on(real, redis, done, caplo
     assert "Traceback" not in caplog.text
 
 
-def test_a_worker_waits_while_the_server_is_a_replica_and_goes_on(real, redis, done):
+def test_a_worker_waits_while_the_server_is_a_replica_and_goes_on(real, redis, done, caplog):
     with running(real, interval=0.1):
         real.queues["q"].put(Mail, {}, jid="a")
         eventually(lambda: len(done) == 1)
         redis.replicaof("127.0.0.1", 1)
-        redis.replicaof("NO", "ONE")
+        try:
+            eventually(lambda: "no job can be taken" in caplog.text)
+        finally:
+            redis.replicaof("NO", "ONE")
 
         real.queues["q"].put(Mail, {}, jid="b")
 
@@ -256,7 +259,7 @@ def test_a_burst_waits_for_what_others_run(real, server, done):
         assert thread.is_alive()
 
         job.complete()
-        thread.join(20)
+        thread.join(PATIENCE_S)
 
     assert not thread.is_alive()
     assert [jid for _, jid in done] == ["b"]

@@ -16,7 +16,7 @@ from qless_core.errors import BadArgument
 from qless_core.testing import perform_all
 from qless_core.worker.reserving import RoundRobin
 from qless_core.worker.serial import SerialWorker
-from tests.support.polling import eventually
+from tests.support.polling import PATIENCE_S, eventually
 from tests.worker import sample_jobs
 from tests.worker.sample_jobs import Chain, Changes, Interrupts, Loses, Mail, Raises, Settles
 
@@ -206,7 +206,7 @@ def test_a_worker_runs_until_it_is_told_to_stop(server, redis, done):  # noqa: A
         assert [found.name for found in client.workers.counts] == ["w"]
 
         worker.stop()
-        thread.join(5)
+        thread.join(PATIENCE_S)
 
         assert not thread.is_alive()
         assert worker.is_stopping
@@ -220,7 +220,7 @@ def test_stopping_wakes_a_worker_that_waits(server, redis):  # noqa: ARG001 - it
         eventually(lambda: client.workers.counts)
 
         worker.stop()
-        thread.join(5)
+        thread.join(PATIENCE_S)
 
         assert not thread.is_alive()
 
@@ -240,7 +240,7 @@ def test_b68_a_worker_outlives_the_absence_of_redis(tmp_path, done, caplog):
             client.queues["q"].put(Mail, {}, jid="after")
             eventually(lambda: len(done) == 2)
             worker.stop()
-            thread.join(10)
+            thread.join(PATIENCE_S)
 
     assert not thread.is_alive()
 
