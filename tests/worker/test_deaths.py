@@ -175,7 +175,7 @@ def test_a_job_that_was_taken_ahead_and_is_cancelled_is_not_begun(program, kind)
     assert [found for _, found, _ in program.traces("ran")] == [last]
 
 
-def test_children_that_die_again_and_again_are_not_started_faster_and_faster(program):
+def test_a_job_that_cannot_be_imported_keeps_no_other_one_waiting(program):
     program.client.queues["q"].put("tests.worker.no_such_module.Job", {})
     program.start("forking", jobs_per_child=1)
     eventually(lambda: program.client.failures.groups)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -65,6 +67,13 @@ class Hangs(logging.Handler):
         threading.Event().wait(600)
 def begin():
     logging.getLogger("hangs").addHandler(Hangs())
+"""
+
+
+#: No child can begin.
+BROKEN_FORKS = """
+def begin():
+    raise RuntimeError("broken")
 """
 
 
@@ -140,6 +149,18 @@ def test_a_child_that_hangs_as_it_leaves_is_killed(program, run):
     (pid,) = [pid for _, _, pid in eventually(program.traces)]
     eventually(lambda: not is_alive(pid))
     assert f"process {pid} does not end, it is killed" in program.said
+
+
+def test_children_that_die_at_once_are_started_after_ever_longer_waits(program, run):
+    run(BROKEN_FORKS, "--on-fork", "the_app.begin")
+    died = re.compile(r"^\S+ (\d+):(\d+):(\d+),(\d+) .*ended by exit code 1$", re.MULTILINE)
+    found = eventually(lambda: len(all_ := died.findall(program.said)) >= 4 and all_)
+
+    moments = [int(h) * 3600 + int(m) * 60 + int(s) + int(ms) / 1000 for h, m, s, ms in found[:4]]
+    waits = [(after - before) % 86400 for before, after in itertools.pairwise(moments)]
+
+    # Half of 0.5, 1 and 2 seconds, at least.
+    assert [wait >= least for wait, least in zip(waits, (0.25, 0.5, 1), strict=True)] == [True] * 3
 
 
 def test_a_child_without_a_parent_hears_that_its_lock_is_lost(program):
