@@ -4,9 +4,9 @@
 
 Jobs are put at an even pace: ordinary ones and ones that may run at most once, short and long,
 some that fail, give themselves back, go on in another queue, wait for others, are scheduled or
-recur. Meanwhile a child, a worker or the server is killed with SIGKILL, again and again; workers
-and server are started again, as an init system would. The server writes each command to its disk
-before it answers.
+recur. Meanwhile a child, a worker or the server is killed with SIGKILL, or a worker told to stop by
+TERM, again and again; workers and server are started again, as an init system would. The server
+writes each command to its disk before it answers.
 
 In the end nothing is killed any more, and what is left is to be worked within a bound. Then each
 job that was acknowledged is complete, or failed where people look for failures, or waits for one

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from tests.support.nodes import Node
 
 ROOT = Path(__file__).parents[2]
-#: What is killed, and how many times in ten.
-VICTIMS = {"child": 5, "parent": 3, "server": 2}
+#: What is killed, and how many times in twelve; a worker that is told is sent TERM, and leaves.
+VICTIMS = {"child": 5, "parent": 3, "server": 2, "told": 2}
 #: The most seconds that a server stays away.
 AWAY_S = 0.5
+#: The most seconds that a worker takes to leave, on a slow machine too.
+LEAVE_S = 60.0
 #: How the workers differ, in turn.
 KINDS = (
     {"concurrency": 2},
@@ -77,6 +79,13 @@ class Workers:
         worker = self._started[place][-1]
         worker.kill()
         worker.wait()
+        self.start(place)
+
+    def tell(self, place: int) -> None:
+        """Tell the worker of a place to stop at once, and start it again when it has left."""
+        worker = self._started[place][-1]
+        worker.terminate()
+        worker.wait(LEAVE_S)
         self.start(place)
 
     def kill_child(self, place: int, chance: random.Random) -> bool:
@@ -156,6 +165,8 @@ class Killer:
             self._server.start()
         elif victim == "parent":
             self._workers.kill_parent(place)
+        elif victim == "told":
+            self._workers.tell(place)
         elif not self._workers.kill_child(place, self._chance):
             return
         self.killed[victim] += 1

@@ -13,7 +13,7 @@ def test_b59_no_job_is_lost_or_stuck_while_all_is_killed(tmp_path):
     run = chaos(tmp_path, seed=1, seconds=10, jobs=500, workers=4)
 
     assert run.problems == []
-    assert run.killed.keys() == {"child", "parent", "server"}
+    assert run.killed.keys() == {"child", "parent", "server", "told"}
     assert run.verdict.jobs > 500
     assert run.verdict.states["complete"] > 400
 
