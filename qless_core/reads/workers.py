@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -171,7 +172,7 @@ class _Look:
 
     def was_seen(self, at: float | None, before: float) -> None:
         """Note when it was seen last; it is gone when that was before a moment."""
-        self._seen = at
+        self._seen = at if at is None or math.isfinite(at) else None
         self._gone = at is not None and at <= before
 
     def asks(self) -> list[Call]:

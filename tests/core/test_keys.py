@@ -22,7 +22,8 @@ def in_lua(body):
 def in_python():
     found = {}
     for name, member in vars(Keys).items():
-        if name.startswith("_") or name == "namespace":
+        # `web` are the console's: the script knows nothing of them.
+        if name.startswith("_") or name in {"namespace", "web"}:
             continue
         if isinstance(member, property):
             found[name] = getattr(Keys(), name)

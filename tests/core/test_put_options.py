@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from qless_core.errors import BadArgument, MissingDependencies
+from qless_core.errors import BadArgument, MissingDependencies, NotWaitingOnDependencies
 from qless_core.job import State
 from qless_core.new_job import NewJob
 from qless_core.testing import BEGINNING
@@ -171,7 +171,8 @@ def test_b50_the_verbs_of_a_job_may_want_what_it_waits_for(client, queue, runnin
     assert (other.reload().queue_name, other.dependencies) == ("q", [])
     assert running.reload().state == State.RUNNING
 
-    other.depend("no-such")
+    with pytest.raises(NotWaitingOnDependencies):
+        other.depend("no-such")  # there is nothing to wait for
     assert other.state == State.WAITING
     other.depend("j", strict=True)
     assert other.dependencies == ["j"]

@@ -59,6 +59,19 @@ def plant(client):
         for job in queue.pop(2):
             if job.jid.endswith("-failed"):
                 job.fail(name, f"{name}: {name}")
+    plant_what_is_rare(client)
+
+
+def plant_what_is_rare(client):
+    """Put what only some jobs have by names that the walk does not pass over."""
+    queue = client.queues["rare/queue"]
+    queue.put("First", {}, jid="rare/first", delay=9_999)
+    queue.put("Waits", {}, jid="rare/waits", depends=["rare/first"])
+    queue.recur("Again", {}, interval=3_600, jid="rare/held", offset=9_999)
+    client.jobs["rare/held"].pause()
+    queue.recur("Again", {}, interval=3_600, jid="rare/again")
+    for job in queue.pop(5):
+        job.complete()
 
 
 @pytest.fixture(scope="module")

@@ -39,10 +39,10 @@ def test_a_queue_shows_how_often_its_jobs_failed_today(client, clock, see):
     for job in client.queues["mail"].pop(2):
         job.fail("group", "message")
 
-    assert see("/queues").rows[0].cells[8] == "2"
+    assert see("/queues").rows[0].cells[9] == "2"
 
     clock.advance(86_400)
-    assert see("/queues").rows[0].cells[8] == "0"
+    assert see("/queues").rows[0].cells[9] == "0"
 
 
 def test_queues_are_found_by_a_part_of_their_name_in_any_case(client, see):
@@ -409,7 +409,7 @@ def test_statistics_are_never_negative(client, redis, clock, see):
     assert not re.search(r"(?<!\d)-\d", text)
     assert "nan" not in text.lower()
     assert "mean 0 s" in text
-    assert see("/queues").rows[0].cells[8] == "0"
+    assert see("/queues").rows[0].cells[9] == "0"
 
 
 # JSON, as at the original's addresses
