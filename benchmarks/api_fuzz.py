@@ -30,9 +30,8 @@ def main() -> int:
     for operation, statuses in sorted(found.statuses.items()):
         answered.update(statuses)
         print(f"{operation:<40} {dict(sorted(statuses.items()))}")
-    print(
-        f"{found.requests} requests, {len(found.failures)} failures, {dict(sorted(answered.items()))}"
-    )
+    statuses = dict(sorted(answered.items()))
+    print(f"{found.requests} requests, {len(found.failures)} failures, {statuses}")
     for operation, what in found.failures.items():
         print(f"\n{operation}\n{what}")
     return 1 if found.failures else 0

@@ -6,9 +6,8 @@ import logging
 import os
 import sys
 
-from qless_core.worker.forking import ForkingWorker
-
 from qless_core.client import Client
+from qless_core.worker.forking import ForkingWorker
 
 
 def main() -> None:
