@@ -828,7 +828,7 @@ class Model:
         group, *page = arguments
         start, limit = page_of(page)
         jids = self.groups.get(group, [])
-        return {"total": len(jids), "jobs": jids[start : start + limit]}
+        return {"total": len(jids), "jobs": page_or_all(jids, start, limit)}
 
     def do_unfail(self, now, queue, group, count=25):
         named(queue, "queue")
@@ -974,7 +974,7 @@ class Model:
             tag, *page = arguments
             offset, count = page_of(page)
             jids = by_score(self.tagged.get(tag, {}))
-            return {"total": len(jids), "jobs": jids[offset : offset + count]}
+            return {"total": len(jids), "jobs": page_or_all(jids, offset, count)}
         jid, *tags = arguments
         job = self.existing(self.jid(jid))
         if action == "add":
@@ -1026,7 +1026,7 @@ class Model:
     def do_jobs(self, now, state, *arguments):
         if state == "complete":
             offset, count = page_of(arguments)
-            return [job.jid for job in self.completed()][offset : offset + count]
+            return page_or_all([job.jid for job in self.completed()], offset, count)
         queue, *page = arguments
         offset, count = page_of(page)
         if state == "recurring":
@@ -1034,6 +1034,8 @@ class Model:
         else:
             name = "locks" if state == "stalled" else SETS[state]
             jids = [job.jid for job in self.members(name, queue) if self.is_listed(job, state, now)]
+        if state in {"scheduled", "depends", "throttled"}:
+            return page_or_all(jids, offset, count)
         return jids[offset : offset + count]
 
     def is_listed(self, job, state, now):
@@ -1353,6 +1355,11 @@ class Model:
 
 def failure(now, group, message, worker):
     return {"group": group, "message": message, "when": math.floor(now), "worker": worker}
+
+
+def page_or_all(items, offset, count):
+    """Give a page; all, where offset and count are 0, as the original's arithmetic has it."""
+    return items[offset : offset + count] if offset or count else items
 
 
 def page_of(arguments):
