@@ -336,7 +336,7 @@ BAD_CALLS = {
                 *("a", "K", "{}", 0, 2, "depends", '["b"]'),
                 *("b", "K", "{}", 0, 2, "depends", '["a"]'),
             ),
-            "job 1: Job b would wait for itself",
+            "job 1: Job b cannot depend on a, which waits for it: b -> a -> b",
         ),
     ],
     "bulk.complete": [
