@@ -26,6 +26,7 @@ class Field:
         default: what is sent where a program leaves it out.
         lowest: the smallest number; the fewest texts of a list.
         highest: the greatest number; the most texts of a list.
+        pattern: of a text, what programs are told to send; forms may say the same in other ways.
         example: one that makes sense.
 
     """
@@ -38,6 +39,7 @@ class Field:
     default: int | str | None = None
     lowest: int = 1
     highest: int = MOST_NAMED
+    pattern: str = NOT_BLANK
     example: Any = None
 
     @property
@@ -48,7 +50,7 @@ class Field:
     @property
     def schema(self) -> dict[str, Any]:
         """What values it may have, as JSON Schema."""
-        text = {"type": "string", "pattern": NOT_BLANK}
+        text = {"type": "string", "pattern": self.pattern}
         match self.kind:
             case "text":
                 found: dict[str, Any] = text
