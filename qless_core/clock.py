@@ -44,3 +44,7 @@ class Clock:
             return stop.wait(max(0.0, seconds))
         time.sleep(max(0.0, seconds))
         return False
+
+
+#: Real time, whatever clock the queue goes by: connections, processes and threads wait in it.
+REAL = Clock()

@@ -15,7 +15,7 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Final, overload
 
 from qless_core.backoff import Backoff
-from qless_core.clock import SERVER, Clock
+from qless_core.clock import REAL, SERVER
 from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, QlessError, RedisUnavailable
 from qless_core.job import Job
@@ -48,9 +48,6 @@ LATE_S: Final = 5.0
 SHORTEST_S: Final = 0.001
 #: Seconds after which a lookout tries again that could not look.
 LOOK_AGAIN_S: Final = 2.0
-
-#: What waiting goes by: a connection blocks in real time, also where the queue's is another.
-_REAL: Final = Clock()
 
 
 class Reserver:
@@ -180,7 +177,7 @@ class Reserver:
 
     def pause(self, seconds: float) -> None:
         """Wait for so many seconds at most, or until `stop`."""
-        _REAL.wait(min(seconds, FLAG_S) if self.has_flag else seconds, self._stopped)
+        REAL.wait(min(seconds, FLAG_S) if self.has_flag else seconds, self._stopped)
 
 
 class _Wait:
@@ -193,7 +190,7 @@ class _Wait:
         self._waiter = uuid.uuid4().hex
         self._worker = client.worker_name
         self._count = count
-        self._until = math.inf if timeout is None else _REAL.monotonic() + timeout
+        self._until = math.inf if timeout is None else REAL.monotonic() + timeout
         #: Whether the waiter is the lookout of its group.
         self._looks_out = False
         self._backoff = Backoff(longest=LONGEST_PAUSE_S)
@@ -236,7 +233,7 @@ class _Wait:
     @property
     def _left(self) -> float:
         """How many seconds are left."""
-        return self._until - _REAL.monotonic()
+        return self._until - REAL.monotonic()
 
     @property
     def _is_over(self) -> bool:
@@ -260,7 +257,7 @@ class _Wait:
         self._looks_out = seconds is not None
         if seconds is not None and self._client.clock.stamp() != SERVER:
             seconds = max(seconds, STANDING_S)
-        self._look_at = math.inf if seconds is None else _REAL.monotonic() + seconds
+        self._look_at = math.inf if seconds is None else REAL.monotonic() + seconds
 
     def _block(self, bell: Bell) -> WaitReply:
         """Block until a token comes or the time is over, as a lookout looking now and then."""
@@ -269,13 +266,13 @@ class _Wait:
         group, queues = self._reserver.group, self._reserver.queues
         args = (self._worker, self._count, self._waiter, group, "marked", *queues)
         bell.set(seconds, "wait.pop", self._client.clock.stamp(), *args)
-        until = _REAL.monotonic() + seconds + LATE_S
+        until = REAL.monotonic() + seconds + LATE_S
         has_woken = False
         while not bell.rings(self._until_next(until)):
-            if _REAL.monotonic() >= until:
+            if REAL.monotonic() >= until:
                 problem = f"no answer {LATE_S:.0f} s after it was due"
                 raise RedisUnavailable(problem)
-            if _REAL.monotonic() >= self._look_at:
+            if REAL.monotonic() >= self._look_at:
                 self._look()
             if self._is_over and not has_woken:
                 # The server looks at its clock ten times a second only.
@@ -287,7 +284,7 @@ class _Wait:
     def _until_next(self, until: float) -> float:
         """Give the seconds until there is something else to do than to listen."""
         ends = self._until if self._left > 0 else until
-        seconds = min(until, ends, self._look_at) - _REAL.monotonic()
+        seconds = min(until, ends, self._look_at) - REAL.monotonic()
         return min(seconds, FLAG_S) if self._reserver.has_flag else seconds
 
     def _look(self) -> None:
@@ -305,9 +302,9 @@ class _Wait:
         seconds = min(self._backoff.next(), self._left)
         level = logging.WARNING if self._backoff.failed == 1 else logging.INFO
         log.log(level, "waiting for jobs: Redis is away, again in %.1f s: %s", seconds, trouble)
-        until = _REAL.monotonic() + seconds
-        while not self._reserver.is_stopped and _REAL.monotonic() < until:
-            self._reserver.pause(until - _REAL.monotonic())
+        until = REAL.monotonic() + seconds
+        while not self._reserver.is_stopped and REAL.monotonic() < until:
+            self._reserver.pause(until - REAL.monotonic())
 
     def _leave(self) -> None:
         """Let another one be the lookout."""

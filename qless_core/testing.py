@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from qless_core import wire
 from qless_core.bell import Bell
 from qless_core.client import Client
-from qless_core.clock import Clock
+from qless_core.clock import REAL, Clock
 from qless_core.duration import seconds_of
 from qless_core.embedded import EmbeddedServer
 from qless_core.job import Job
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 BEGINNING: Final = 1_700_000_000.0
 #: How many jobs `perform_all` runs before it takes them for an endless chain.
 MANY: Final = 10_000
-
-#: What waiting goes by.
-_REAL: Final = Clock()
 
 
 class FrozenClock(Clock):
@@ -82,12 +79,12 @@ class NullBell(Bell):
 
     def set(self, seconds: float, command: str, now: str, *args: str | float) -> None:  # noqa: ARG002 - as a Bell
         """Begin to block."""
-        self._until = _REAL.monotonic() + seconds
+        self._until = REAL.monotonic() + seconds
 
     def rings(self, seconds: float) -> bool:
         """Wait; answers whether the time is over."""
-        _REAL.wait(min(seconds, self._until - _REAL.monotonic()))
-        return _REAL.monotonic() >= self._until
+        REAL.wait(min(seconds, self._until - REAL.monotonic()))
+        return REAL.monotonic() >= self._until
 
     def read(self) -> None:
         """Answer nothing."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from qless_core.clock import Clock
+from qless_core.clock import REAL
 from qless_core.errors import QlessError
 from qless_core.records import WorkerInfo
 from qless_core.version import __version__
@@ -40,9 +40,6 @@ log = logging.getLogger("qless.worker")
 INSIST_S: Final = 0.05
 #: Seconds that a worker takes at most to give back what it holds, when its jobs do not end.
 GIVE_UP_S: Final = 2.0
-
-#: What waiting goes by: real time, also where the queue's is another.
-_REAL: Final = Clock()
 
 
 class Worker:
@@ -236,13 +233,13 @@ class InProcess(Worker):
 
     def _insist(self) -> None:
         """Interrupt what runs until it has ended, and what begins at this very moment."""
-        until = _REAL.monotonic() + self.plan.grace
+        until = REAL.monotonic() + self.plan.grace
         while not self._ended.is_set():
             self.interrupt("the worker stops")
-            if _REAL.monotonic() >= until:
+            if REAL.monotonic() >= until:
                 self._abandon()
                 return
-            _REAL.wait(INSIST_S, self._ended)
+            REAL.wait(INSIST_S, self._ended)
 
     def _abandon(self) -> None:
         """Give back what does not end, and end without it."""

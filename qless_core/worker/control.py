@@ -6,7 +6,7 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Final
 
-from qless_core.clock import Clock
+from qless_core.clock import REAL
 from qless_core.errors import QlessError
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ log = logging.getLogger("qless.worker")
 BEAT_S: Final = 3.0
 #: Seconds that the end waits for one that is on its way.
 END_WITHIN_S: Final = 2.0
-
-#: What waiting goes by: real time, also where the queue's is another.
-_REAL: Final = Clock()
 
 
 class Control:
@@ -68,4 +65,4 @@ class Control:
                 if asked and not self._ended.is_set():
                     log.info("worker %s is asked to %s", self._client.worker_name, asked)
                     self._obey(asked)
-            _REAL.wait(BEAT_S, self._ended)
+            REAL.wait(BEAT_S, self._ended)

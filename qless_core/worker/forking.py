@@ -18,7 +18,7 @@ from select import select
 from typing import TYPE_CHECKING, Any, Final
 
 from qless_core.backoff import Backoff
-from qless_core.clock import Clock
+from qless_core.clock import REAL
 from qless_core.errors import BadArgument, QlessError
 from qless_core.records import WorkerChild
 from qless_core.worker import titles
@@ -45,9 +45,6 @@ BURY_S: Final = 5.0
 
 #: Seconds that a child that has told its last has to end, at least.
 LEAVE_S: Final = 2.0
-
-#: What waiting goes by: real time, also where the queue's is another.
-_REAL: Final = Clock()
 
 
 class ForkingWorker(Worker):
@@ -141,7 +138,7 @@ class ForkingWorker(Worker):
         if number in (signal.SIGTERM, signal.SIGINT):
             if self.switch.mode is Mode.STOP:
                 log.warning("worker %s was told twice to stop", self.name)
-                self._kill_at(_REAL.monotonic())
+                self._kill_at(REAL.monotonic())
             self.stop(now=True)
         elif number == signal.SIGQUIT:
             self.stop()
@@ -168,7 +165,7 @@ class ForkingWorker(Worker):
         if mode is not Mode.RUN:
             self._dismiss_spares()
         if mode is Mode.STOP and self._over_at is None:
-            self._over_at = _REAL.monotonic() + self.plan.grace + BURY_S
+            self._over_at = REAL.monotonic() + self.plan.grace + BURY_S
             self._end_children()
         elif mode in (Mode.PAUSE, Mode.FINISH):
             for child in self._children:
@@ -181,7 +178,7 @@ class ForkingWorker(Worker):
         for child in self._children:
             child.is_told = True
             self._signal(child, signal.SIGTERM)
-        self._kill_at(_REAL.monotonic() + self.plan.grace)
+        self._kill_at(REAL.monotonic() + self.plan.grace)
 
     def _kill_at(self, moment: float) -> None:
         for child in self._children:
@@ -234,7 +231,7 @@ class ForkingWorker(Worker):
 
     def _listen(self) -> None:
         """Wait until something happens, or is due."""
-        now = _REAL.monotonic()
+        now = REAL.monotonic()
         ours = (*self._children, *self._leaving)
         due = [child.kill_at for child in ours if child.kill_at is not None]
         due += [at for slot in self._slots for at in slot.taken.values()]
@@ -268,7 +265,7 @@ class ForkingWorker(Worker):
         """Let a child work in each free slot, and have some in store where they are short-lived."""
         if self.switch.mode is not Mode.RUN:
             return
-        now = _REAL.monotonic()
+        now = REAL.monotonic()
         try:
             for slot in self._slots:
                 if not slot.is_free or slot.start_at > now:
@@ -287,7 +284,7 @@ class ForkingWorker(Worker):
     def _begin(self, slot: Slot, child: Process) -> None:
         """Let a child work in a slot."""
         slot.slate.wipe()
-        child.born, child.started = _REAL.monotonic(), self.client.clock.now()
+        child.born, child.started = REAL.monotonic(), self.client.clock.now()
         slot.child = child
         with suppress(OSError):  # it is dead, and will be reaped
             os.write(child.go, GO.pack(slot.number))
@@ -336,10 +333,10 @@ class ForkingWorker(Worker):
             for slot in self._slots:
                 if slot.name == worker and slot.child is not None:
                     turn = slot.slate.take(jid)
-                    slot.taken[jid, turn] = _REAL.monotonic() + self.plan.grace
+                    slot.taken[jid, turn] = REAL.monotonic() + self.plan.grace
                     self._signal(slot.child, signal.SIGUSR1)
         for slot in self._slots:
-            due = [hold for hold, at in slot.taken.items() if at <= _REAL.monotonic()]
+            due = [hold for hold, at in slot.taken.items() if at <= REAL.monotonic()]
             for jid, turn in due:
                 del slot.taken[jid, turn]
                 if slot.child is None or slot.slate.turn != turn:
@@ -350,7 +347,7 @@ class ForkingWorker(Worker):
 
     def _kill_due(self) -> None:
         for child in (*self._children, *self._leaving):
-            if child.kill_at is not None and child.kill_at <= _REAL.monotonic():
+            if child.kill_at is not None and child.kill_at <= REAL.monotonic():
                 child.kill_at = None
                 log.warning("process %d does not end, it is killed", child.pid)
                 child.why = "it was told to stop and did not end"
@@ -367,7 +364,7 @@ class ForkingWorker(Worker):
             log.warning("process %d died before its turn", child.pid)
             self._spares.remove(child)
             os.close(child.go)
-            self._spares_at = _REAL.monotonic() + self._spares_backoff.next()
+            self._spares_at = REAL.monotonic() + self._spares_backoff.next()
         self._leaving = [child for child in self._leaving if _code_of(child.pid) is None]
         if os.getpid() == 1:
             ours = (*self._children, *self._spares, *self._leaving)
@@ -394,7 +391,7 @@ class ForkingWorker(Worker):
         )
         slot.child, slot.death = None, death
         slot.taken.clear()
-        now = _REAL.monotonic()
+        now = REAL.monotonic()
         if traces.is_idle and now - child.born < YOUNG_S and not child.is_told:
             slot.start_at = now + slot.backoff.next()
         else:
@@ -407,7 +404,7 @@ class ForkingWorker(Worker):
                     bury(self.client, slot.name, traces, death)
                 except QlessError as trouble:
                     log.warning("what %s held cannot be given back yet: %s", slot.name, trouble)
-                    _REAL.wait(backoff.next())
+                    REAL.wait(backoff.next())
                 else:
                     break
             slot.death = None
@@ -416,7 +413,7 @@ class ForkingWorker(Worker):
         threading.Thread(target=settle, name="qless-bury", daemon=True).start()
 
     def _is_over(self) -> bool:
-        if self._over_at is not None and self._over_at <= _REAL.monotonic():
+        if self._over_at is not None and self._over_at <= REAL.monotonic():
             return True
         if any(slot.child is not None or slot.death is not None for slot in self._slots):
             return False
@@ -454,8 +451,8 @@ class ForkingWorker(Worker):
 
     def _await(self, children: list[Process]) -> None:
         """Wait until the last children have ended, and see to it that they do."""
-        until = _REAL.monotonic() + LEAVE_S
-        while children and _REAL.monotonic() < until:
+        until = REAL.monotonic() + LEAVE_S
+        while children and REAL.monotonic() < until:
             children = [child for child in children if _code_of(child.pid) is None]
             if children:
                 select([self._ears.fileno()], [], [], 0.05)
@@ -474,7 +471,7 @@ class ForkingWorker(Worker):
 
     def _let_leave(self, child: Process) -> None:
         """Wait for a child that is through, but not for ever: it may hang as it flushes a log."""
-        child.kill_at = _REAL.monotonic() + max(LEAVE_S, self.plan.grace)
+        child.kill_at = REAL.monotonic() + max(LEAVE_S, self.plan.grace)
         self._leaving.append(child)
 
     def _send(self, number: signal.Signals) -> None:

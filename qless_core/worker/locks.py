@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from qless_core.backoff import Backoff
-from qless_core.clock import Clock
+from qless_core.clock import REAL
 from qless_core.errors import NotPermitted, QlessError
 from qless_core.events import ToWorker
 from qless_core.worker.interrupt import running
@@ -29,9 +29,6 @@ LONGEST_PAUSE_S: Final = 5.0
 SLICE_S: Final = 0.5
 #: Seconds that `stop` waits for the thread.
 END_WITHIN_S: Final = 5.0
-
-#: What waiting goes by: real time, also where the queue's is another.
-_REAL: Final = Clock()
 
 
 def held_here() -> list[tuple[str, str]]:
@@ -128,7 +125,7 @@ class LockWatch:
                 wait = backoff.next()
                 level = logging.WARNING if backoff.failed == 1 else logging.INFO
                 log.log(level, "not told of lost locks, again in %.1f s: %s", wait, trouble)
-                _REAL.wait(wait, self._ended)
+                REAL.wait(wait, self._ended)
         self._drop()
 
     def _connect(self) -> None:

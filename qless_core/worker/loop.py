@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from qless_core import wire
 from qless_core.backoff import Backoff
-from qless_core.clock import SERVER, Clock
+from qless_core.clock import REAL, SERVER
 from qless_core.errors import (
     BadArgument,
     ClusterNeedsTag,
@@ -51,9 +51,6 @@ log = logging.getLogger("qless.worker")
 LOOK_S: Final = 0.25
 #: Seconds between two looks of a paused worker, should it not be told to go on.
 PAUSED_S: Final = 60.0
-
-#: What waiting and locks go by: real time, also where the queue's is another.
-_REAL: Final = Clock()
 
 
 class Loop:
@@ -100,7 +97,7 @@ class Loop:
         #: Jobs of those at hand that are ours no longer.
         self.taken: set[str] = set()
         self._jobs_left: float = plan.jobs_per_child or math.inf
-        self._ends_at = _REAL.monotonic() + (plan.child_age_s or math.inf)
+        self._ends_at = REAL.monotonic() + (plan.child_age_s or math.inf)
         #: Whether a burst is over, so that no other need go on in its place.
         self.is_exhausted = False
         self._is_over = False
@@ -198,7 +195,7 @@ class Loop:
             self._telling.doubtful.extend(job for job, _ in done)
             return []
         self._begin_turn()
-        sent = _REAL.monotonic()
+        sent = REAL.monotonic()
         triples = [(job.jid, job.queue_name, text) for job, text in done]
         try:
             reply = self.client.commands.turn(self.name, count, reserver.queues, triples)
@@ -248,7 +245,7 @@ class Loop:
 
     def _wait(self, reserver: Reserver, count: int) -> list[Job]:
         """Wait for a job."""
-        seconds = min(self._plan.interval, max(self._ends_at - _REAL.monotonic(), 0.001))
+        seconds = min(self._plan.interval, max(self._ends_at - REAL.monotonic(), 0.001))
         if self.source.has_patterns:
             seconds = min(seconds, PATTERNS_S)
         if self._plan.burst:
@@ -335,7 +332,7 @@ class Loop:
             return True
         sent, now = self._anchor
         # The lock lasts at least that long, however long the answer was on its way.
-        return sent + job.expires_at - now > _REAL.monotonic()
+        return sent + job.expires_at - now > REAL.monotonic()
 
     def _is_taken(self, job: Job) -> bool:
         """Whether a job at hand is said to be ours no longer."""
@@ -454,7 +451,7 @@ class Loop:
         most = self._plan.child_memory
         if most is not None and bytes_in_use() >= most:
             return True
-        return _REAL.monotonic() >= self._ends_at
+        return REAL.monotonic() >= self._ends_at
 
     def _end(self) -> None:
         """Tell what is done, and settle all."""

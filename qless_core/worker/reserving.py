@@ -7,7 +7,7 @@ import re
 from fnmatch import translate
 from typing import TYPE_CHECKING, Final
 
-from qless_core.clock import Clock
+from qless_core.clock import REAL
 from qless_core.errors import BadArgument
 from qless_core.queue import Queue
 from qless_core.reads.names import queue_names
@@ -28,9 +28,6 @@ _WILD: Final = re.compile(r"[*?\[]")
 PATTERNS_S: Final = 3.0
 #: The most queues that one call may ask.
 MOST_QUEUES: Final = 1000
-
-#: What waiting goes by: real time, also where the queue's is another.
-_REAL: Final = Clock()
 
 
 class Ordered:
@@ -156,7 +153,7 @@ class Source:
             RedisUnavailable: patterns cannot be looked up.
 
         """
-        if self._patterns and _REAL.monotonic() >= self._look_at:
+        if self._patterns and REAL.monotonic() >= self._look_at:
             self._look()
         elif self._reserver is None and not self._patterns:
             self._reserver = Reserver(self._client, self._given)
@@ -180,7 +177,7 @@ class Source:
         _, (there,) = run(self._client.redis, self._client.keys, [queue_names()], now=0.0)
         fit = [name for given in self._given for name in _fitting(given, there)]
         found = tuple(dict.fromkeys(fit))[:MOST_QUEUES]
-        self._look_at = _REAL.monotonic() + PATTERNS_S
+        self._look_at = REAL.monotonic() + PATTERNS_S
         if not found:
             self._reserver = None
         elif self._reserver is None or self._reserver.queues_as_given != found:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from qless_core import wire
 from qless_core.backoff import Backoff
-from qless_core.clock import Clock
+from qless_core.clock import REAL
 from qless_core.errors import BadArgument, JobError, JobNotRunning, QlessError, RedisUnavailable
 from qless_core.job import State
 from qless_core.worker.interrupt import JobTaken, WorkerStopping
@@ -39,9 +39,6 @@ log = logging.getLogger("qless.worker")
 KEEP_S: Final = 300.0
 #: The longest pause between attempts to tell it.
 LONGEST_PAUSE_S: Final = 2.0
-
-#: What waiting goes by: real time, also where the queue's is another.
-_REAL: Final = Clock()
 
 
 class TryAgain(Exception):  # noqa: N818 - the name is the sentence
@@ -329,7 +326,7 @@ class Settler:
             wait = self._backoff.next()
             level = logging.WARNING if self._backoff.failed == 1 else logging.INFO
             log.log(level, "%d outcomes wait, again in %.1f s: %s", len(self._kept), wait, trouble)
-            _REAL.wait(wait, stop)
+            REAL.wait(wait, stop)
         for kept in self._kept:
             log.error("job %r: its outcome could not be told", kept.outcome.job.jid)
             self.given_up.add(kept.outcome.job.jid)
@@ -337,7 +334,7 @@ class Settler:
 
     def _keep(self, outcome: Outcome) -> _Kept:
         lasts = outcome.job.expires_at - self._client.clock.now()
-        kept = _Kept(outcome, _REAL.monotonic() + max(self._keep_s, lasts))
+        kept = _Kept(outcome, REAL.monotonic() + max(self._keep_s, lasts))
         self._kept.append(kept)
         return kept
 
@@ -350,7 +347,7 @@ class Settler:
                 is_told = self._tell(kept)
             except RedisUnavailable as trouble:
                 kept.is_unknown = True
-                if trouble.passes and _REAL.monotonic() < kept.until:
+                if trouble.passes and REAL.monotonic() < kept.until:
                     return trouble
                 log.exception("job %r: its outcome could not be told", kept.outcome.job.jid)
             self._kept.popleft()

@@ -10,7 +10,7 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Final
 
-from qless_core.clock import Clock
+from qless_core.clock import REAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,9 +19,6 @@ log = logging.getLogger("qless.worker")
 
 #: Entries that are no longer wanted before it is worth while to take them out.
 FEW: Final = 64
-
-#: What waiting goes by: real time, also where the queue's is another.
-_REAL: Final = Clock()
 
 
 class Entry:
@@ -67,7 +64,7 @@ class Timetable:
 
     def after(self, seconds: float, call: Callable[[], object]) -> Entry:
         """Have something called so many seconds from now; what it raises is logged."""
-        entry = Entry(call, _REAL.monotonic() + seconds)
+        entry = Entry(call, REAL.monotonic() + seconds)
         with self._changed:
             heapq.heappush(self._entries, (entry.due, next(self._numbers), entry))
             if self._entries[0][2] is entry:
@@ -104,7 +101,7 @@ class Timetable:
                     self._changed.wait()
                     continue
                 due, _, entry = self._entries[0]
-                left = due - _REAL.monotonic()
+                left = due - REAL.monotonic()
                 if left > 0 and not entry.is_canceled:
                     self._changed.wait(min(left, threading.TIMEOUT_MAX))
                     continue

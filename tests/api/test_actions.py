@@ -9,11 +9,11 @@ import pytest
 from werkzeug.test import Client as Browser
 
 from qless_core import Client
-from qless_core.records import WorkerInfo
 from qless_web import create_app
 from qless_web.actions.action import ACTIONS
 from qless_web.api.acting import rule_of
 from qless_web.console import EXTENSION
+from tests.support.shop import make_ready
 
 NAMES = {"jid": "a", "queue": "mail", "group": "boom", "worker": "worker-1"}
 
@@ -50,41 +50,10 @@ def body(action):
     return BODIES.get(action.name, {})
 
 
-#: Actions on a job that is scheduled, and on one that recurs.
-SCHEDULED = {"run_job", "reschedule_job", "run_jobs", "reschedule_jobs"}
-
-
-def put(action, shop):
-    """Put job `a`, scheduled or recurring or failed, as the action needs it."""
-    if action.name in SCHEDULED:
-        shop.put("a", delay=60)
-    elif action.name.endswith("_recurring"):
-        shop.client.queues["mail"].recur("Job", {}, 60, offset=60, jid="a")
-        if action.name == "unpause_recurring":
-            shop.client.jobs["a"].pause()
-    else:
-        shop.fail("a")
-
-
 @pytest.fixture
 def ready(action, shop):
     """Bring job `a` into the state that the action is for."""
-    match action.name:
-        case "time_out_job" | "forget_worker":
-            shop.run("a")
-        case "undepend_job":
-            shop.put("first", queue="else")
-            shop.put("a", depends=["first"])
-        case _:
-            put(action, shop)
-    if action.name in {"stop_worker", "pause_worker", "resume_worker"}:
-        shop.client.workers.beat("worker-1", WorkerInfo())
-    if action.name == "remove_tag":
-        shop.client.jobs["a"].tag("x")
-    if action.name == "untrack_job":
-        shop.client.track("a")
-    if action.name == "unpause_queue":
-        shop.client.queues["mail"].pause()
+    make_ready(shop, action.name)
     return shop
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from qless_core.records import WorkerInfo
 from qless_web.demo import seeds
 
 if TYPE_CHECKING:
@@ -78,3 +79,37 @@ class Shop:
         record = self.client.commands.get(jid)
         assert record is not None
         return record.queue
+
+
+#: Actions on a job that is scheduled.
+SCHEDULED = {"run_job", "reschedule_job", "run_jobs", "reschedule_jobs"}
+
+
+def make_ready(shop: Shop, action: str) -> None:
+    """Bring job `a`, and what else there is, into the state that an action is for."""
+    if action in {"time_out_job", "forget_worker"}:
+        shop.run("a")
+    elif action == "undepend_job":
+        shop.put("first", queue="else")
+        shop.put("a", depends=["first"])
+    elif action in SCHEDULED:
+        shop.put("a", delay=60)
+    elif action.endswith("_recurring"):
+        shop.client.queues["mail"].recur("Job", {}, 60, offset=60, jid="a")
+    else:
+        shop.fail("a")
+    _finish(shop.client, action)
+
+
+def _finish(client: Client, action: str) -> None:
+    """Bring about what an action takes back or speaks to."""
+    if action in {"stop_worker", "pause_worker", "resume_worker"}:
+        client.workers.beat("worker-1", WorkerInfo())
+    elif action == "unpause_recurring":
+        client.commands.recur_pause("a")
+    elif action == "remove_tag":
+        client.commands.tag("add", "a", "x")
+    elif action == "untrack_job":
+        client.track("a")
+    elif action == "unpause_queue":
+        client.queues["mail"].pause()

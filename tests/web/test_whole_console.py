@@ -20,21 +20,8 @@ from qless_web.actions.action import ACTIONS
 from qless_web.demo import seeds
 from tests.support.crawl import crawl
 from tests.support.dom import parse
+from tests.support.shop import AWKWARD
 from tests.support.stored import everything
-
-AWKWARD = [
-    "a/b",
-    "..",
-    "a/running",
-    "x.json",
-    "ü ~2F",
-    "q?x=1#y",
-    "<b>&amp;'\"",
-    "a\nb",
-    "%2F",
-    "~41",
-    "overlong/" * 200,
-]
 
 
 def plant(client):

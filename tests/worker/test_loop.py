@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from qless_core.client import Client
+from qless_core.clock import Clock
 from qless_core.embedded import EmbeddedServer
 from qless_core.errors import BadArgument, NotPermitted, OutcomeUnknown
 from qless_core.worker import loop as loop_module
@@ -326,12 +327,12 @@ def test_a_lock_is_measured_from_when_the_call_was_sent(real, monkeypatch):
     worker = Loop(real, Plan(queues=("q",)), Switch(), "w")
     (job,) = worker._take(worker.source.reserver(), 1)  # noqa: SLF001 - what is looked at
 
-    class Later(loop_module.Clock):
+    class Later(Clock):
         def monotonic(self):
             return super().monotonic() + 29.9
 
     assert worker._may_begin(job)  # noqa: SLF001 - as above
-    monkeypatch.setattr(loop_module, "_REAL", Later())
+    monkeypatch.setattr(loop_module, "REAL", Later())
     assert worker._may_begin(job)  # noqa: SLF001 - as above
     worker._anchor = (worker._anchor[0] - 0.2, worker._anchor[1])  # noqa: SLF001 - as above
     assert not worker._may_begin(job)  # noqa: SLF001 - as above

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sized
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from qless_core.clock import Clock
+from qless_core.clock import REAL
 from qless_core.errors import RedisUnavailable
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ log = logging.getLogger("qless.worker")
 
 #: Seconds between two that are told.
 EVERY_S: Final = 1.0
-
-#: What waiting goes by: real time, also where the queue's is another.
-_REAL: Final = Clock()
 
 
 class Progress:
@@ -56,7 +53,7 @@ class Progress:
             JobNotFound: it is gone.
 
         """
-        now = _REAL.monotonic()
+        now = REAL.monotonic()
         is_end = self.total is not None and done >= self.total
         if not is_end and now - self._told_at < self._every:
             return False
