@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import redis as redis_py
 
 from qless_core.client import Client
 from qless_core.embedded import EmbeddedServer
 from qless_core.testing import FrozenClock
+
+BROWSER = Path(__file__).parent / "browser"
+
+
+def pytest_collection_modifyitems(items):
+    """Run the browser's tests last: Playwright leaves an event loop running in this thread."""
+    items.sort(key=lambda item: BROWSER in item.path.parents)
 
 
 @pytest.fixture(scope="session")
