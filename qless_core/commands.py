@@ -803,6 +803,25 @@ class Commands:
         reply = self._call("reschedule", *when, *jids) if jids else None
         return Report.from_reply(wire.reply_record(reply))
 
+    def edit(self, jid: str, field: str, new: str | int, *, shown: str = "") -> Report:
+        """Change the data or the retries of a job that nobody runs.
+
+        Args:
+            jid: the job.
+            field: `data` or `retries`.
+            new: JSON, kept byte for byte; or how many retries it has from now on.
+            shown: the SHA-1 of what was stored, in hex digits, where only that is to be replaced.
+
+        Returns:
+            Done, or left alone: `changed` where something else is stored now, `gone`, or its state.
+
+        Raises:
+            BadArgument: the value makes no sense.
+
+        """
+        reply = self._call("edit", jid, field, shown, new)
+        return Report.from_reply(wire.reply_record(reply))
+
     def bulk_move(self, group: str, queue: str, wanted: Sequence[tuple[str, str]]) -> Report:
         """Put jobs back to work, each into its own queue or all into one.
 

@@ -50,6 +50,7 @@ PARTS: Final = (
     "cron",
     "hold",
     "reschedule",
+    "edit",
     "throttle",
     "limits",
     "bulk",

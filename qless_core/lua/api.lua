@@ -15,6 +15,7 @@ local FILES = [[
   recur=recurring recur.get=recurring? recur.update=recurring recur.tag=recurring
   recur.untag=recurring unrecur=recurring recur.next=recurring?
   recur.pause=hold recur.unpause=hold recur.run=hold reschedule=reschedule
+  edit=edit
   cron=cron cron.due=cron? cron.refill=cron
   bulk.move=bulk bulk.cancel=bulk bulk.closure=bulk? bulk.states=bulk?
   bulk.put=bulk bulk.complete=bulk complete.pop=bulk turn=turn

@@ -280,6 +280,15 @@ BAD_CALLS = {
         (("at", 5, "wait", ""), "jid"),
         *[(("at", value, "wait"), "when") for value in NOT_NUMBERS],
     ],
+    "edit": [
+        *without(("wait", "data", "", "{}"), "jid", "field", "shown", "new"),
+        (("", "data", "", "{}"), "jid"),
+        (("wait", "state", "", "{}"), "field"),
+        (("wait", "data", "XYZ", "{}"), "shown"),
+        *[(("wait", "data", "", value), "new") for value in NOT_JSON],
+        *[(("wait", "retries", "", value), "new") for value in (*NOT_NUMBERS, "-1")],
+        *[(("wait", "retries", "", value), "retries") for value in ("1.5", "1000000001")],
+    ],
     "recur.get": [((), "jid"), (("",), "jid")],
     "recur.update": [
         ((), "jid"),

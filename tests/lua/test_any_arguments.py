@@ -130,6 +130,7 @@ SHAPES = {
     "recur.unpause": (JID,),
     "recur.run": (JID,),
     "reschedule": (("delay", "at"), NUMBER, JID, JID),
+    "edit": (JID, ("data", "retries"), ("", "0f"), (*DATA, *NUMBER)),
     "unrecur": (JID,),
     "cron": (QUEUE, JID, TEXT, DATA, TEXT, TEXT, RUNS),
     "cron.due": (NUMBER, NUMBER),

@@ -99,6 +99,7 @@ CALLS = [
     ("recur.run", "clock"),
     ("recur.run", "cron"),
     ("reschedule", "delay", 5, "later"),
+    ("edit", "later", "data", "", "[1]"),
     ("unrecur", "clock"),
     ("unrecur", "cron"),
     ("worker.deregister", "w"),

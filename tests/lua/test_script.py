@@ -631,6 +631,8 @@ WRITES = [
     ("recur.run", "r"),
     ("recur.run", "c"),
     ("reschedule", "delay", 5, "later"),
+    ("edit", "later", "data", "", "[1]"),
+    ("edit", "failed", "retries", "", 9),
     ("recur", "p", "c", "K", "{}", "interval", 10, 0),
     ("cron", "p", "c", "K", "{}", "5 * * * *", "UTC", "[600]"),
     ("cron", "p", "r", "K", "{}", "5 * * * *", "UTC", "[600]"),
