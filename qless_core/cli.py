@@ -7,7 +7,6 @@ import logging
 import os
 import sys
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,38 +15,29 @@ from qless_core.archive import SETTLE_S
 from qless_core.audit import HOWS, KINDS, telling
 from qless_core.audit.repairs import Mending, planned
 from qless_core.client import Client
-from qless_core.command_line import Parser
+from qless_core.command_line import Parser, command
 from qless_core.connection import DEFAULT_URL
-from qless_core.errors import BadArgument, JobNotFound, QlessError
-from qless_core.job import Job, new_jid
-from qless_core.masking import hushed
-from qless_core.options import OPTIONS, as_number, option_of, unknown
+from qless_core.errors import BadArgument, QlessError
+from qless_core.job import new_jid
+from qless_core.looking import add_looks
+from qless_core.options import OPTIONS, option_of, unknown
 from qless_core.script import Script
+from qless_core.terminal import complain, say, table
 from qless_core.version import __version__
 from qless_core.worker.reserving import Ordered, RoundRobin
 from qless_core.worker.serial import SerialWorker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import TextIO
+    from collections.abc import Mapping, Sequence
 
     from qless_core.options import Option
-    from qless_core.recurring import RecurringJob
 
-    #: Answers the exit code, or nothing for 0.
-    Command = Callable[[Client, argparse.Namespace], int | None]
-    Offline = Callable[[argparse.Namespace], None]
 
 #: The queue refused, left something out, or cannot be reached. (2, a command line that makes no
 #: sense, is argparse's.)
 REFUSED: Final = 1
 #: What a shell shows for a program that Ctrl-C ended.
 INTERRUPTED: Final = 130
-
-#: The lists of `qless jobs`, as methods of `queue.jobs`; `waiting` is a peek, `failed` a walk.
-STATES: Final = (
-    *("waiting", "running", "stalled", "scheduled", "depends", "throttled", "recurring", "failed"),
-)
 
 #: The states that `qless retry` takes a job from: whoever runs it keeps it.
 RETRIED_FROM: Final = "failed,scheduled"
@@ -64,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return REFUSED
     except QlessError as error:
-        _complain(error)
+        complain(error)
         return REFUSED
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -104,7 +94,7 @@ def _put(client: Client, arguments: argparse.Namespace) -> None:
         retries=arguments.retries,
         depends=arguments.depends,
     )
-    _say(jid)
+    say(jid)
 
 
 def _work(client: Client, arguments: argparse.Namespace) -> None:
@@ -126,55 +116,12 @@ def _work(client: Client, arguments: argparse.Namespace) -> None:
     worker.run()
 
 
-def _queues(client: Client, _: argparse.Namespace) -> None:
-    names = (
-        *("waiting", "running", "stalled", "scheduled", "depends", "throttled"),
-        *("recurring", "cron"),
-    )
-    rows = [
-        (queue.name, *(str(getattr(queue, name)) for name in names), "paused" * queue.paused)
-        for queue in client.queues.counts
-    ]
-    _table(("queue", *names, ""), rows)
-
-
-def _jobs(client: Client, arguments: argparse.Namespace) -> None:
-    queue, start, count = client.queues[arguments.queue], arguments.offset, arguments.count
-    jids: Iterable[str]
-    if arguments.state == "waiting":
-        jids = [job.jid for job in queue.peek(start + count)][start:]
-    elif arguments.state == "failed":
-        jids = islice(queue.jobs.all_jids("failed"), start, start + count)
-    else:
-        jids = getattr(queue.jobs, arguments.state)(start, count)
-    for jid in jids:
-        _say(jid)
-
-
-def _job(client: Client, arguments: argparse.Namespace) -> None:
-    found = _found(client, arguments.jid)
-    pairs = _of_job(found) if isinstance(found, Job) else _of_recurring(found)
-    for name, value in pairs:
-        _say(f"{name + ':':<14}{value}")
-
-
-def _failed(client: Client, arguments: argparse.Namespace) -> None:
-    if arguments.group is None:
-        groups = sorted(client.failures.groups.items(), key=lambda pair: (-pair[1], pair[0]))
-        _table(("group", "jobs"), [(group, str(count)) for group, count in groups])
-        return
-    page = client.failures.jobs(arguments.group, arguments.offset, arguments.count)
-    rows = [(job.jid, job.klass_name, job.queue_name, _first_line(job)) for job in page.jobs]
-    _table(("jid", "class", "queue", "message"), rows)
-    _say(f"{len(page.jobs)} of {page.total}")
-
-
 def _retry(client: Client, arguments: argparse.Namespace) -> int:
     left: dict[str, str] = {}
     wanted = [(jid, RETRIED_FROM) for jid in arguments.jid]
     for report in bulk.in_chunks(partial(client.commands.bulk_move, "", arguments.queue), wanted):
         for jid in report.done:
-            _say(jid)
+            say(jid)
         left |= report.left
     return _explain(client, {jid: left[jid] for jid in arguments.jid if jid in left})
 
@@ -186,7 +133,7 @@ def _cancel(client: Client, arguments: argparse.Namespace) -> int:
     left = {jid: states.get(jid, "gone") for jid in given if states.get(jid) in {None, "complete"}}
     for jid in given:
         if jid not in left:
-            _say(jid)
+            say(jid)
     return _explain(client, left)
 
 
@@ -195,7 +142,7 @@ def _config_all(client: Client, _: argparse.Namespace) -> None:
     values = client.config.all
     known = {option.name: option for option in OPTIONS}
     names = [*known, *sorted(values.keys() - known.keys())]
-    _table(
+    table(
         ("option", "value", "default", "unit"),
         [_of_option(name, values.get(name), known.get(name) or option_of(name)) for name in names],
     )
@@ -216,7 +163,7 @@ def _config_get(client: Client, arguments: argparse.Namespace) -> None:
         if option_of(arguments.option) is None:
             problem = f"{arguments.option!r} is not set, and {unknown(arguments.option)}"
         raise BadArgument(problem)
-    _say(value)
+    say(value)
 
 
 def _config_set(client: Client, arguments: argparse.Namespace) -> None:
@@ -236,7 +183,7 @@ def _audit(client: Client, arguments: argparse.Namespace) -> int:
     mending = Mending(client.commands, planned(arguments.repair))
     voice = telling.Json() if arguments.json else telling.Words()
     for line in telling.told(mending, voice, each=arguments.each, does=arguments.yes):
-        _say(line)
+        say(line)
     return 0 if mending.last.is_clean else REFUSED
 
 
@@ -248,23 +195,16 @@ def _archive(client: Client, arguments: argparse.Namespace) -> int:
     try:
         done = client.archive(arguments.to, name=arguments.name, settle=arguments.settle)
     except OSError as error:
-        _complain(f"{arguments.to} cannot be written: {error}")
+        complain(f"{arguments.to} cannot be written: {error}")
         return REFUSED
-    _say(f"{done.jobs} jobs")
+    say(f"{done.jobs} jobs")
     if done.gone or done.has_gap:
-        _complain("completed jobs were forgotten before they were archived: run it more often")
+        complain("completed jobs were forgotten before they were archived: run it more often")
         return REFUSED
     return 0
 
 
 # What they share
-
-
-def _found(client: Client, jid: str) -> Job | RecurringJob:
-    found = client.jobs[jid]
-    if found is None:
-        raise JobNotFound(jid)
-    return found
 
 
 def _explain(client: Client, left: Mapping[str, str]) -> int:
@@ -276,7 +216,7 @@ def _explain(client: Client, left: Mapping[str, str]) -> int:
             why = "is a recurring job"
         else:
             why = "does not exist"
-        _complain(f"{jid} was left alone: it {why}")
+        complain(f"{jid} was left alone: it {why}")
     return REFUSED if left else 0
 
 
@@ -286,68 +226,6 @@ _REASONS: Final = {
     "nowhere": "is in no queue; name one with --queue",
     "unreadable": "has something else under one of its keys",
 }
-
-
-def _of_job(job: Job) -> Iterable[tuple[str, object]]:
-    yield "jid", job.jid
-    yield "class", job.klass_name
-    yield "queue", job.queue_name
-    yield "state", str(job.state)
-    yield "worker", job.worker_name
-    yield "priority", job.priority
-    yield "retries", f"{job.retries_left} of {job.original_retries}"
-    yield "tags", ", ".join(job.tags)
-    yield "depends on", ", ".join(job.dependencies)
-    yield "dependents", ", ".join(job.dependents)
-    yield "data", job.raw_data
-    if job.failure is not None:
-        yield "failed", job.failure.group
-        yield "message", job.failure.message
-
-
-def _of_recurring(job: RecurringJob) -> Iterable[tuple[str, object]]:
-    yield "jid", job.jid
-    yield "class", job.klass_name
-    yield "queue", job.queue_name
-    yield "every", f"{job.interval} s"
-    yield "count", job.count
-    yield "priority", job.priority
-    yield "retries", job.retries
-    yield "tags", ", ".join(job.tags)
-    yield "data", job.raw_data
-
-
-def _first_line(job: Job) -> str:
-    """Show the last line of a traceback, which says what happened, else the first of the text."""
-    lines = job.failure.message.strip().splitlines() if job.failure else []
-    return "" if not lines else lines[-1] if lines[0].startswith("Traceback") else lines[0]
-
-
-def _say(value: object) -> None:
-    """Print a line, whatever is in it."""
-    _print(value, sys.stdout)
-
-
-def _complain(problem: object) -> None:
-    """Print a line to the standard error, whatever is in it."""
-    _print(f"qless: {hushed(str(problem))}", sys.stderr)
-
-
-def _print(value: object, stream: TextIO) -> None:
-    encoding = stream.encoding or "utf-8"
-    text = str(value).encode(encoding, "backslashreplace").decode(encoding)
-    print(text, file=stream)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print columns: text to the left, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    for row in (head, *rows):
-        cells = (
-            cell.rjust(width) if as_number(cell) is not None else cell.ljust(width)
-            for cell, width in zip(row, widths, strict=True)
-        )
-        _say("  ".join(cells).rstrip())
 
 
 # The command line
@@ -369,26 +247,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"qless {__version__}")
     parser.add_argument("--namespace", default="ql:", help="what keys begin with (%(default)s)")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_add_put, _add_work, _add_looks, _add_mends, _add_audit, _add_archive, _add_config):
+    for add in (_add_put, _add_work, add_looks, _add_mends, _add_audit, _add_archive, _add_config):
         add(commands)
-    lua = _command(commands, "lua", _lua, "print the script, for clients in other languages")
+    lua = command(commands, "lua", _lua, "print the script, for clients in other languages")
     lua.add_argument("--namespace", default=argparse.SUPPRESS, help="what keys begin with")
     return parser
 
 
-def _command(
-    commands: Any,  # noqa: ANN401 - argparse keeps the type of subparsers to itself
-    name: str,
-    run: Command | Offline,
-    text: str,
-) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
-    parser.set_defaults(run=run)
-    return parser
-
-
 def _add_put(commands: Any) -> None:  # noqa: ANN401 - as above
-    parser = _command(commands, "put", _put, "put a job into a queue and print its jid")
+    parser = command(commands, "put", _put, "put a job into a queue and print its jid")
     parser.add_argument("queue")
     parser.add_argument("klass", metavar="CLASS", help="dotted name, as app.jobs.SendMail")
     parser.add_argument("data", nargs="?", default="{}", help="JSON (%(default)s)")
@@ -401,7 +268,7 @@ def _add_put(commands: Any) -> None:  # noqa: ANN401 - as above
 
 
 def _add_work(commands: Any) -> None:  # noqa: ANN401 - as above
-    parser = _command(commands, "work", _work, "run jobs, one after another, until TERM or Ctrl-C")
+    parser = command(commands, "work", _work, "run jobs, one after another, until TERM or Ctrl-C")
     parser.add_argument("-q", "--queue", action="append", required=True, help="may be repeated")
     parser.add_argument(
         "--path", action="append", default=[], help="where job classes are imported from"
@@ -412,49 +279,16 @@ def _add_work(commands: Any) -> None:  # noqa: ANN401 - as above
     parser.add_argument("--round-robin", action="store_true", help="take from the queues in turn")
 
 
-def _add_looks(commands: Any) -> None:  # noqa: ANN401 - as above
-    _command(commands, "queues", _queues, "count the jobs of every queue by state")
-    parser = _command(commands, "jobs", _jobs, "list the jids of a queue in a state")
-    parser.add_argument("queue")
-    parser.add_argument("state", type=_state, metavar="STATE", help=", ".join(STATES))
-    _add_page(parser)
-    parser = _command(commands, "job", _job, "show a job")
-    parser.add_argument("jid")
-    parser = _command(commands, "failed", _failed, "count failures by group, or list a group")
-    parser.add_argument("group", nargs="?")
-    _add_page(parser)
-
-
-def _state(text: str) -> str:
-    """Read a state; those that no queue lists are elsewhere."""
-    if text in STATES:
-        return text
-    choice = f"choose from {', '.join(STATES)}"
-    problem = f"no list of a queue is called {text!r}; {_ELSEWHERE.get(text, choice)}"
-    raise argparse.ArgumentTypeError(problem)
-
-
-#: Where jobs are found whose state is none of a queue's lists.
-_ELSEWHERE: Final = {
-    "complete": "complete jobs are in no queue: `qless job JID`, or the console's page Completed",
-}
-
-
-def _add_page(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--offset", type=int, default=0, help="how many to skip (%(default)s)")
-    parser.add_argument("--count", type=int, default=25, help="how many to list (%(default)s)")
-
-
 def _add_mends(commands: Any) -> None:  # noqa: ANN401 - as above
-    parser = _command(commands, "retry", _retry, "put failed or scheduled jobs to work again, now")
+    parser = command(commands, "retry", _retry, "put failed or scheduled jobs to work again, now")
     parser.add_argument("jid", nargs="+")
     parser.add_argument("--queue", default="", help="into which queue (each job's own)")
-    parser = _command(commands, "cancel", _cancel, "remove jobs for good, all or none")
+    parser = command(commands, "cancel", _cancel, "remove jobs for good, all or none")
     parser.add_argument("jid", nargs="+")
 
 
 def _add_audit(commands: Any) -> None:  # noqa: ANN401 - as above
-    parser = _command(
+    parser = command(
         commands, "audit", _audit, "look over the whole database for what does not fit together"
     )
     parser.add_argument(
@@ -472,7 +306,7 @@ def _add_audit(commands: Any) -> None:  # noqa: ANN401 - as above
 
 
 def _add_archive(commands: Any) -> None:  # noqa: ANN401 - as above
-    parser = _command(
+    parser = command(
         commands, "archive", _archive, "append jobs that completed since the last run to a file"
     )
     parser.add_argument(
@@ -488,16 +322,16 @@ def _add_archive(commands: Any) -> None:  # noqa: ANN401 - as above
 
 
 def _add_config(commands: Any) -> None:  # noqa: ANN401 - as above
-    parser = _command(
+    parser = command(
         commands,
         "config",
         _config_all,
         "show all options with their defaults; or get, set, unset one",
     )
     actions = parser.add_subparsers(metavar="ACTION")
-    _command(actions, "get", _config_get, "show an option").add_argument("option")
-    setting = _command(actions, "set", _config_set, "set an option")
+    command(actions, "get", _config_get, "show an option").add_argument("option")
+    setting = command(actions, "set", _config_set, "set an option")
     setting.add_argument("option")
     setting.add_argument("value")
     setting.add_argument("--force", action="store_true", help="also a name that qless does not use")
-    _command(actions, "unset", _config_unset, "go back to the default").add_argument("option")
+    command(actions, "unset", _config_unset, "go back to the default").add_argument("option")

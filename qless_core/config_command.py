@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from qless_core import config_file
 from qless_core.client import Client
-from qless_core.command_line import Parser
+from qless_core.command_line import Parser, command
 from qless_core.connection import DEFAULT_NAMESPACE, DEFAULT_URL
 from qless_core.errors import BadArgument, QlessError
 from qless_core.masking import hushed
@@ -113,10 +113,7 @@ def _command(
     run: Callable[[Client, argparse.Namespace], int],
     text: str,
 ) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=text, description=text, allow_abbrev=False
-    )
-    parser.set_defaults(run=run)
+    parser = command(commands, name, run, text, allow_abbrev=False)
     parser.add_argument(
         "--redis-url",
         "--redis",

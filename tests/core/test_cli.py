@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import tomllib
@@ -12,9 +13,10 @@ from pathlib import Path
 import pytest
 
 import qless_core
-from qless_core import cli
+from qless_core import cli, looking
 from qless_core.options import OPTIONS
 from qless_core.script import Script
+from tests.support.polling import eventually
 
 #: The commands of Redis that call the script.
 CALLS = ("evalsha", "evalsha_ro", "fcall", "fcall_ro")
@@ -88,6 +90,59 @@ def test_queues_show_what_is_kept_back_and_what_recurs(qless, client):
     assert line == ["mail", "1", "0", "1", "0", "0", "1", "2", "1"]
 
 
+def test_a_job_is_shown_with_its_attempts_and_history(qless, client, clock):
+    job = client.jobs[client.queues["q"].put("Job", {}, jid="j")]
+    client.queues["q"].pop()
+    client.jobs["j"].log("half of it", {"of": [1, 2]})
+    client.jobs["j"].retry()
+    clock.advance(60)
+
+    lines = qless("job", "j")
+
+    told = [line.split(maxsplit=4)[3:] for line in lines if line.startswith("history:")]
+    assert [job.jid, "attempt:      1"] == [lines[0].split()[1], lines[6]]
+    assert told[:3] == [["put", "q=q"], ["popped", "worker=worker-1"], ["half", "of it  of=[1,2]"]]
+
+
+def test_a_moment_beyond_the_calendar_is_shown_as_it_is(qless, client, redis):
+    client.queues["q"].put("Job", {}, jid="j")
+    redis.delete("ql:j:j-history")
+    redis.rpush("ql:j:j-history", '[99999999999999,"put",{"q":"q"}]')
+
+    assert qless("job", "j")[-1].split() == ["history:", "99999999999999", "put", "q=q"]
+
+
+def test_the_statistics_of_a_queue_are_shown_by_day(qless, client, clock):
+    client.queues["q"].put("Job", {})
+    clock.advance(4)
+    job = client.queues["q"].pop()
+    clock.advance(2)
+    job.complete()
+
+    lines = qless("stats", "q", "2023-11-14")
+
+    assert lines[:3] == ["failed:       0", "failures:     0", "retries:      0"]
+    assert [line.split()[:3] for line in lines[4:]] == [
+        ["wait", "1", "4.000"],
+        ["run", "1", "2.000"],
+    ]
+    assert qless("stats", "q", "2023-11-15")[5].split() == ["run", "0", "0.000", "0.000", *"---"]
+    assert "yesterday" in qless("stats", "q", "yesterday", code=1)[0]
+
+
+def test_what_happens_is_printed_as_it_happens(server, client):
+    command = [sys.executable, "-u", "-m", "qless_core", "--redis-url", server.url, "tail"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as tail:
+        eventually(lambda: client.redis.pubsub_numsub("ql:log")[0][1] == 1)
+        client.queues["q"].put("Job", {}, jid="j")
+        client.config["heartbeat"] = 30
+        said = [tail.stdout.readline().split(maxsplit=2)[2].strip() for _ in range(2)]
+        tail.send_signal(signal.SIGINT)
+
+    assert said == ["put jid=j queue=q", "config_set option=heartbeat value=30"]
+    assert tail.returncode == cli.INTERRUPTED
+
+
 def test_jobs_of_every_state_are_listed(qless, client):
     """But complete ones, which are in no queue."""
     queue = client.queues["q"]
@@ -108,10 +163,10 @@ def test_jobs_of_every_state_are_listed(qless, client):
     queue.put("Job", {}, jid="waiting")
 
     # The command goes by the time of the server, and that is later than the frozen one.
-    expected = {state: [state] for state in cli.STATES} | {"waiting": ["stalled", "waiting"]}
-    assert {state: qless("jobs", "q", state) for state in cli.STATES} == expected
+    expected = {state: [state] for state in looking.STATES} | {"waiting": ["stalled", "waiting"]}
+    assert {state: qless("jobs", "q", state) for state in looking.STATES} == expected
     assert qless("jobs", "q", "failed", "--offset", 1) == []
-    assert "complete" not in cli.STATES
+    assert "complete" not in looking.STATES
 
 
 def test_jobs_are_listed_by_state(qless, client):

@@ -1,0 +1,40 @@
+"""What the commands print: lines and tables, whatever is in them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from qless_core.masking import hushed
+from qless_core.options import as_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TextIO
+
+
+def say(value: object) -> None:
+    """Print a line, whatever is in it."""
+    _print(value, sys.stdout)
+
+
+def complain(problem: object) -> None:
+    """Print a line to the standard error, whatever is in it."""
+    _print(f"qless: {hushed(str(problem))}", sys.stderr)
+
+
+def _print(value: object, stream: TextIO) -> None:
+    encoding = stream.encoding or "utf-8"
+    text = str(value).encode(encoding, "backslashreplace").decode(encoding)
+    print(text, file=stream)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print columns: text to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for row in (head, *rows):
+        cells = (
+            cell.rjust(width) if as_number(cell) is not None else cell.ljust(width)
+            for cell, width in zip(row, widths, strict=True)
+        )
+        say("  ".join(cells).rstrip())
