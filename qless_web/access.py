@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
-#: What an action needs: `destroy` where something goes for good, `operate` for every other one.
-Permission = Literal["operate", "destroy"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: What an action needs: `operate` for most of them, `destroy` where something goes for good,
+#: `administer` where it is about the console or the options rather than about jobs.
+Permission = Literal["operate", "destroy", "administer"]
+
+#: What somebody is; each may do all that those before it may.
+Role = Literal["viewer", "operator", "admin"]
+
+ROLES: tuple[Role, ...] = get_args(Role)
+
+#: The role that each permission begins with.
+NEEDS: dict[Permission, Role] = {
+    "operate": "operator",
+    "destroy": "operator",
+    "administer": "admin",
+}
+
+#: What each action needs, by the name that it was declared with.
+DECLARED: dict[str, Permission] = {}
 
 
 class Access(Protocol):
-    """What the console asks of whoever decides."""
+    """What the console asks of whoever decides for everybody alike."""
 
     def refusal(self, permission: Permission) -> str:
         """Say why a permission is not given here, in a few words; "" when it is."""
@@ -18,7 +38,7 @@ class Access(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Anyone:
-    """Everybody who reaches the console may do everything."""
+    """Everybody who reaches the console may do what the role allows."""
 
     def refusal(self, permission: Permission) -> str:  # noqa: ARG002 - the same for each
         """Give it."""
@@ -34,3 +54,42 @@ class ReadOnly:
     def refusal(self, permission: Permission) -> str:  # noqa: ARG002 - the same for each
         """Give the reason."""
         return self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What one of those who sign in may do.
+
+    Attributes:
+        role: the most that it can be.
+        queues: patterns of the queues whose jobs may be changed, as `mail*`; none: all.
+        actions: patterns of the actions that may be done, as `retry_*`; none: all.
+
+    """
+
+    role: Role = "viewer"
+    queues: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
+
+    def refusal(self, permission: Permission, action: str = "", queues: Iterable[str] = ()) -> str:
+        """Say why something may not be done, in a few words; "" where it may.
+
+        >>> Grant("viewer").refusal("operate")
+        'needs operator'
+        >>> Grant("operator", queues=("mail*",)).refusal("operate", queues=["mail", "shop"])
+        'not for the queue shop'
+        """
+        needed = NEEDS[permission]
+        if ROLES.index(self.role) < ROLES.index(needed):
+            return f"needs {needed}"
+        if action and self.actions and not _fits(action, self.actions):
+            return f"not for {action}"
+        return next((f"not for the queue {each}" for each in queues if not self.reaches(each)), "")
+
+    def reaches(self, queue: str) -> bool:
+        """Say whether the jobs of a queue may be changed."""
+        return not self.queues or _fits(queue, self.queues)
+
+
+def _fits(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

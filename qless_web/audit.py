@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from flask import request
-
 from qless_core.errors import QlessError
 from qless_web.console import current
 from qless_web.request_id import request_id
@@ -71,8 +69,8 @@ def _write(record: Record, took_ms: float) -> None:
     """Write one line of JSON to the logger `qless.audit`."""
     line: dict[str, object] = {
         "action": record.action,
-        "user": f"token:{current().caller}" if current().caller else request.remote_user,
-        "from": request.remote_addr,
+        "user": current().identity.title or None,
+        "from": current().identity.address or None,
         "on": dict(record.on),
         "outcome": record.outcome,
         "counts": dict(record.counts),

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
-from flask import current_app, g
+from flask import current_app, g, request
 
 from qless_core import reads
 from qless_core.clock import SERVER
+from qless_web.accounts.identity import Identity
 from qless_web.outage import Outage
 from qless_web.tokens import Tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from qless_core.client import Client
     from qless_core.reads import Plan
     from qless_core.reads.frame import FrameCounts
@@ -71,10 +74,7 @@ class Current:
 
     def __init__(self, console: Console) -> None:
         self.console = console
-        #: Who asks, by a token of the API; "" where that is not how it is known.
-        self.caller = ""
-        #: Why this caller may do less than the console allows; "" where it may do all of it.
-        self.caller_refusal = ""
+        self._identity: Identity | None = None
         self._counts: FrameCounts | None = None
 
     @property
@@ -104,10 +104,30 @@ class Current:
             self._run(())
         return cast("FrameCounts", self._counts)
 
-    def refusal(self, permission: Permission) -> str:
-        """Say why a permission is not given here; "" when it is."""
-        allowed_here = self.console.access.refusal(permission)
-        return allowed_here or self.caller_refusal or self.console.rights.reason
+    @property
+    def identity(self) -> Identity:
+        """Who asks: their name, their role and the address that they ask from."""
+        if self._identity is None:
+            self._identity = Identity(request.remote_user or "", request.remote_addr or "")
+        return self._identity
+
+    def is_asked_by(self, identity: Identity) -> None:
+        """Take somebody for the one who asks."""
+        self._identity = identity
+
+    def refusal(self, permission: Permission, action: str = "", queues: Iterable[str] = ()) -> str:
+        """Say why something may not be done here, or not by who asks; "" when it may.
+
+        Args:
+            permission: what it needs.
+            action: its name, where it is one action.
+            queues: those whose jobs it changes, as far as they are known.
+
+        """
+        here = self.console.access.refusal(permission)
+        return (
+            here or self.identity.refusal(permission, action, queues) or self.console.rights.reason
+        )
 
     @overload
     def read(self, one: Plan[A], /) -> A: ...

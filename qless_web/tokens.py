@@ -12,16 +12,22 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from qless_web.access import Grant
 from qless_web.settings import SettingError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: What a token is good for: to look, or to look and change.
-Scope = Literal["read", "operate"]
+    from qless_web.access import Role
+
+#: What a token is good for: to look, to change jobs as well, or to do everything.
+Scope = Literal["read", "operate", "admin"]
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
+_ROLES: dict[Scope, Role] = {"read": "viewer", "operate": "operator", "admin": "admin"}
+
+_CHOICES = "read, operate or admin"
 _PREFIX = "sha256:"
 _NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -37,6 +43,11 @@ class Token:
     name: str
     scope: Scope
     digest: str
+
+    @property
+    def grant(self) -> Grant:
+        """What whoever brings it may do."""
+        return Grant(_ROLES[self.scope])
 
     def __repr__(self) -> str:
         return f"Token(name={self.name!r}, scope={self.scope!r})"
@@ -93,11 +104,11 @@ class Tokens:
 
 def _token(line: str, where: str) -> Token:
     match line.split():
-        case [name, ("read" | "operate") as scope, digest] if _NAME.fullmatch(
-            name
-        ) and _DIGEST.fullmatch(digest):
-            return Token(name, "read" if scope == "read" else "operate", digest)
-    message = f"{where}: must be a name, read or operate, and sha256:<64 hex digits>"
+        case [name, scope, digest] if (
+            _NAME.fullmatch(name) and scope in SCOPES and _DIGEST.fullmatch(digest)
+        ):
+            return Token(name, scope, digest)
+    message = f"{where}: must be a name, {_CHOICES}, and sha256:<64 hex digits>"
     raise SettingError(message)
 
 
@@ -119,7 +130,7 @@ def make(name: str, scope: str) -> tuple[str, str]:
     if not _NAME.fullmatch(name) or scope not in SCOPES:
         message = (
             "a token is made for NAME:SCOPE, as deploy:operate: a name of letters, digits and "
-            f"._@-, and {' or '.join(SCOPES)}"
+            f"._@-, and {_CHOICES}"
         )
         raise SettingError(message)
     token = f"qless_{secrets.token_urlsafe(_BYTES)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import request
 
+from qless_web.accounts.identity import Identity
 from qless_web.console import current
 from qless_web.problem import ApiProblem
 from qless_web.security import bearer
@@ -24,9 +25,7 @@ def must_be_known() -> None:
     token = tokens.find(given) if given else None
     if token is None:
         raise _unknown(given=bool(given))
-    here.caller = token.name
-    if token.scope != "operate":
-        here.caller_refusal = f"the token {token.name} may only read"
+    here.is_asked_by(Identity(token.name, request.remote_addr or "", "token", token.grant))
 
 
 def _unknown(*, given: bool) -> ApiProblem:

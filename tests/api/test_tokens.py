@@ -73,7 +73,7 @@ def test_a_token_to_read_reads_and_changes_nothing(guarded, tokens, shop, stored
     refused = guarded.post("/api/v1/jobs/a/retry", headers=bearing(tokens[1]))
 
     assert refused.status_code == 403
-    assert "the token grafana may only read" in refused.json["detail"]
+    assert "this needs operator, and token:grafana is viewer" in refused.json["detail"]
     assert stored() == before
     (record,) = audit()
     assert (record["outcome"], record["user"]) == ("refused", "token:grafana")
@@ -170,7 +170,7 @@ def test_every_token_is_compared_and_in_constant_time(tokens, monkeypatch):
         ("", "names no token"),
         ("# nobody\n", "names no token"),
         ("deploy operate s3cr3t", "line 1"),
-        ("deploy admin sha256:" + "0" * 64, "line 1"),
+        ("deploy owner sha256:" + "0" * 64, "line 1"),
         ("de/ploy read sha256:" + "0" * 64, "line 1"),
         ("deploy read sha256:" + "0" * 63, "line 1"),
         (f"a read sha256:{'0' * 64}\na read sha256:{'1' * 64}", "two tokens named a"),
@@ -210,7 +210,7 @@ def test_the_command_makes_a_token_and_its_line(client, tmp_path):
 
 
 def test_the_command_refuses_a_scope_that_there_is_not():
-    for wanted in ("deploy:admin", "de ploy:read", ":read"):
+    for wanted in ("deploy:owner", "de ploy:read", ":read"):
         made = subprocess.run(
             [sys.executable, "-m", "qless_web", "--new-token", wanted],
             cwd=ROOT,
