@@ -22,14 +22,14 @@ from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, JobNotFound, MalformedData
 from qless_core.finishing import finish
 from qless_core.job_class import find, klass_name_of, performer_of
-from qless_core.records import Failure, JobRecord
+from qless_core.records import Failure, HistoryItem, JobRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from qless_core.client import Client
     from qless_core.duration import Duration
-    from qless_core.records import HistoryItem, Progress
+    from qless_core.records import Progress
 
 #: What jobs say, for whoever reads the log of the program.
 _log: Final = logging.getLogger("qless.job")
@@ -82,6 +82,8 @@ class Job:
         self._unknown: frozenset[str] = _HISTORY if brief else frozenset()
         self._cleanups: list[Callable[[], object]] = []
         self._renewed: float = 0
+        #: Whether it is in no Redis, so that what it knows of itself is all there is to know.
+        self._is_built = False
 
     @classmethod
     def build(
@@ -91,6 +93,7 @@ class Job:
         *,
         client: Client | None = None,
         queue: str = "test",
+        attempt: int = 1,
         **fields: Any,  # noqa: ANN401 - fields of the record
     ) -> Self:
         """Make a job that is in no Redis, for a unit test; its data goes through JSON as ever.
@@ -101,6 +104,7 @@ class Job:
             client: what its verbs go to, as a `qless_core.testing.NullClient`; without one they
                 raise BadArgument.
             queue: the queue it claims to be in.
+            attempt: which of its runs this claims to be, 1 for the first.
             fields: what else it claims of itself, named as in `records.JobRecord`.
 
         Raises:
@@ -118,13 +122,16 @@ class Job:
                     "state": "running",
                     "retries": 5,
                     "remaining": fields.get("retries", 5),
+                    "history": (HistoryItem("popped", 0),) * attempt,
                     **fields,
                 }
             )
         except TypeError as error:
             problem = f"a job cannot be built of that: {error}"
             raise BadArgument(problem) from error
-        return cls(client, record, worker=record.worker)
+        job = cls(client, record, worker=record.worker)
+        job._is_built = True
+        return job
 
     def __repr__(self) -> str:
         known = self._record
@@ -909,6 +916,8 @@ class Job:
 
     def _reread(self) -> None:
         record = self.client.commands.get(self.jid)
+        if record is None and self._is_built:
+            record = self._record
         if record is None:
             raise JobNotFound(self.jid)
         self._record, self._unknown = record, frozenset()

@@ -33,6 +33,16 @@ class Adds:
         return job["sum"]
 
 
+def test_a_built_job_knows_its_attempt_and_goes_on_knowing_itself():
+    job = Job.build(Adds, client=NullClient(), attempt=3)
+
+    job.log("half of it")
+    job.retry()
+
+    assert (job.attempt, len(job.history), job.retries_left) == (3, 3, 4)
+    assert Job.build(Adds).attempt == 1
+
+
 def test_a_frozen_clock_goes_on_only_when_told():
     clock = FrozenClock(1000.5)
 
