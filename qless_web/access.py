@@ -77,14 +77,14 @@ class Grant:
         >>> Grant("viewer").refusal("operate")
         'needs operator'
         >>> Grant("operator", queues=("mail*",)).refusal("operate", queues=["mail", "shop"])
-        'not for the queue shop'
+        'not for shop'
         """
         needed = NEEDS[permission]
         if ROLES.index(self.role) < ROLES.index(needed):
             return f"needs {needed}"
         if action and self.actions and not _fits(action, self.actions):
-            return f"not for {action}"
-        return next((f"not for the queue {each}" for each in queues if not self.reaches(each)), "")
+            return "not allowed"
+        return next((f"not for {each}" for each in queues if not self.reaches(each)), "")
 
     def reaches(self, queue: str) -> bool:
         """Say whether the jobs of a queue may be changed."""

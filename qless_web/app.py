@@ -8,7 +8,7 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from qless_core.client import Client
-from qless_web import actions, api, errors, rendering, request_id, security
+from qless_web import actions, allowed, api, errors, rendering, request_id, security
 from qless_web.access import Anyone, ReadOnly
 from qless_web.asgi import WholeBody
 from qless_web.console import EXTENSION, Console
@@ -105,6 +105,7 @@ def create_app(client_or_url: Client | str | None = None, **settings: object) ->
     )
     request_id.install(app)
     rendering.install(app)
+    allowed.install(app)
     security.install(app, told)
     errors.install(app)
     for family in _BLUEPRINTS:

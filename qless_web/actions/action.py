@@ -14,7 +14,8 @@ from werkzeug.exceptions import Forbidden
 
 from qless_core.errors import QlessError
 from qless_web import audit, htmx, statuses
-from qless_web.actions import answering
+from qless_web.access import DECLARED
+from qless_web.actions import answering, reach
 from qless_web.actions.form import Form
 from qless_web.actions.outcome import Outcome
 from qless_web.console import current
@@ -79,7 +80,18 @@ class Action:
         here = current()
         # The counts come with the news whether Redis lets this console write.
         known = here.counts.read_only or ""
-        return here.refusal(self.permission) or known
+        return here.refusal(self.permission, self.name) or known
+
+    def refused(self, form: Form, path: Mapping[str, str]) -> str:
+        """Say why it is not allowed on what it would change; "" where it is."""
+        here = current()
+        grant = here.identity.grant
+        if self.refusal or not (grant and grant.queues):
+            return self.refusal
+        queues = reach.queues(self.permission, form, path)
+        if queues is None:
+            return f"{here.identity.title} may change the jobs of some queues only, one by one"
+        return here.refusal(self.permission, self.name, sorted(queues))
 
     def perform(self, form: Form, **path: str) -> Outcome:
         """Do it if it is allowed, and leave a record either way.
@@ -91,14 +103,14 @@ class Action:
 
         """
         with audit.recorded(self.name, _on(form, path)) as record:
-            self._allow(record)
+            self._allow(record, form, path)
             outcome = self._run(record, form, path)
             record.outcome = "done" if outcome.status < HTTPStatus.BAD_REQUEST else "failed"
             record.counts = outcome.counts
         return outcome
 
-    def _allow(self, record: audit.Record) -> None:
-        record.why = self.refusal
+    def _allow(self, record: audit.Record, form: Form, path: Mapping[str, str]) -> None:
+        record.why = self.refused(form, path)
         if record.why:
             record.outcome = "refused"
             raise _forbidden(record.why)
@@ -178,6 +190,7 @@ def action(  # noqa: PLR0913 - a declaration: all but two by name
     def declare(run: Callable[..., Outcome]) -> Action:
         made = Action(name, rule, permission, run, ask, subject, confirms, takes)
         ACTIONS[name] = made
+        DECLARED[name] = permission
         blueprint.add_url_rule(rule, name, _dispatch(made), methods=["GET", "POST"])
         return made
 
