@@ -12,6 +12,7 @@ from qless_web import actions, allowed, api, errors, rendering, request_id, secu
 from qless_web.access import Anyone, ReadOnly
 from qless_web.asgi import WholeBody
 from qless_web.console import EXTENSION, Console
+from qless_web.extensions import NONE, Extensions
 from qless_web.live.counting import Counting
 from qless_web.live.hub import Hub
 from qless_web.prefix import Prefix
@@ -68,7 +69,12 @@ _BLUEPRINTS = (
 _MAX_BODY = 4 * 1024 * 1024
 
 
-def create_app(client_or_url: Client | str | None = None, **settings: object) -> Flask:
+def create_app(
+    client_or_url: Client | str | None = None,
+    *,
+    extensions: Extensions = NONE,
+    **settings: object,
+) -> Flask:
     """Make a console.
 
     Args:
@@ -79,6 +85,7 @@ def create_app(client_or_url: Client | str | None = None, **settings: object) ->
         A WSGI application: serve it, or mount it under any prefix. It starts without Redis.
 
     Raises:
+        extensions: what the host application adds, as in `qless_web.extensions`.
         SettingError: a setting is not known, or its value makes no sense.
 
     """
@@ -108,6 +115,7 @@ def create_app(client_or_url: Client | str | None = None, **settings: object) ->
     allowed.install(app)
     security.install(app, told)
     errors.install(app)
+        extensions=extensions,
     for family in _BLUEPRINTS:
         app.register_blueprint(family.blueprint)
     _wrap(app, told)

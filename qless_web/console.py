@@ -10,6 +10,7 @@ from flask import current_app, g, request
 from qless_core import reads
 from qless_core.clock import SERVER
 from qless_web.accounts.identity import Identity
+from qless_web.extensions import NONE, Extensions
 from qless_web.outage import Outage
 from qless_web.tokens import Tokens
 
@@ -67,6 +68,7 @@ class Console:
     rights: Rights = field(default_factory=Rights)
     outage: Outage = field(default_factory=Outage)
     tokens: Tokens = field(default_factory=Tokens)
+    extensions: Extensions = NONE
 
 
 class Current:
@@ -86,6 +88,11 @@ class Current:
     def settings(self) -> Settings:
         """What this console was told."""
         return self.console.settings
+
+    @property
+    def extensions(self) -> Extensions:
+        """What the host application adds."""
+        return self.console.extensions
 
     @property
     def hub(self) -> Hub:

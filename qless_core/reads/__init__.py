@@ -30,6 +30,7 @@ from qless_core.reads.marks import (
     workers_mark,
 )
 from qless_core.reads.names import similar
+from qless_core.reads.original import Original, original
 from qless_core.reads.overview import overview
 from qless_core.reads.plan import Plan, Read, Scope, Slice, read, run
 from qless_core.reads.queues import queue, queue_counts, queue_jobs, queue_names
@@ -43,6 +44,7 @@ __all__ = [
     "JobRow",
     "Listing",
     "Mark",
+    "Original",
     "Plan",
     "Read",
     "RecurringRow",
@@ -66,6 +68,7 @@ __all__ = [
     "job",
     "job_mark",
     "job_row",
+    "original",
     "overview",
     "queue",
     "queue_counts",

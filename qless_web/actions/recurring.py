@@ -203,12 +203,14 @@ def _ask_edit(form: Form, jid: str) -> AskPage:
         raise JobNotFound(jid)
     names = ("shown", *(each.name for each in _FIELDS))
     given = {name: form.get(name) for name in names if form.has(name)}
-    return ask_recurring.edit(row, _editable(stored), queues, given)
+    return ask_recurring.edit(row, _editable(row, stored), queues, given)
 
 
-def _editable(stored: str | None) -> str | None:
-    """Give data that a form can hold and send back as it is."""
+def _editable(row: RecurringRow, stored: str | None) -> str | None:
+    """Give data that a form can hold and send back as it is, with nothing of it hidden."""
     text = stored or ""
+    if current().extensions.shown(row.klass, text) != text:
+        return None
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
@@ -229,7 +231,7 @@ def edit_recurring(form: Form, jid: str) -> Outcome:
     row, stored = current().read(reads.job_row(jid), reads.data(jid))
     if not isinstance(row, RecurringRow):
         raise JobNotFound(jid)
-    if form.has("shown") and form.get("shown") != ask_recurring.shown(row, _editable(stored)):
+    if form.has("shown") and form.get("shown") != ask_recurring.shown(row, _editable(row, stored)):
         problem = "It has changed since you looked; nothing was done. What you wrote is still here."
         raise AskAgain(problem)
     try:

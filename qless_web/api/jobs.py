@@ -9,6 +9,7 @@ from flask import Response
 
 from qless_core import reads
 from qless_core.reads.job import RecurringDetail
+from qless_web import disclosure
 from qless_web.api import text
 from qless_web.api.entries import (
     JOB,
@@ -133,7 +134,9 @@ def show(jid: str) -> Job | RecurringJob:
     found = current().read(reads.job(jid))
     if found is None:
         raise missing(job=jid)
-    return _recurring(found) if isinstance(found, RecurringDetail) else _job(found)
+    if isinstance(found, RecurringDetail):
+        return _recurring(disclosure.detail(found))
+    return _job(disclosure.detail(found))
 
 
 def _job(found: JobDetail) -> Job:
@@ -197,8 +200,8 @@ def _related(other: Related) -> RelatedJob:
 )
 def data(jid: str) -> Response:
     """Give the data of a job alone, byte for byte; what is no JSON as text."""
-    stored = current().read(reads.data(jid))
-    if stored is None:
+    found = disclosure.original(jid)
+    if found is None:
         raise missing(job=jid)
-    kind = "application/json" if text.is_json(stored) else "text/plain; charset=utf-8"
-    return Response(stored.encode(errors="surrogateescape"), content_type=kind)
+    kind = "application/json" if text.is_json(found.data) else "text/plain; charset=utf-8"
+    return Response(found.data.encode(errors="surrogateescape"), content_type=kind)

@@ -7,6 +7,7 @@ from flask import Blueprint, Response, abort, request
 from qless_core import reads
 from qless_core.options import option_of
 from qless_core.reads.job import RecurringDetail
+from qless_web import disclosure
 from qless_web.console import current
 from qless_web.formatting import tilde
 from qless_web.presenters import job, recurring
@@ -24,17 +25,17 @@ def show(jid: str) -> Response:
         kept_s, kept = (_number(name, options) for name in ("jobs-history", "jobs-history-count"))
         return render(job.missing_page(jid, kept_s, int(kept)), 404)
     if isinstance(found, RecurringDetail):
-        return render(recurring.recurring_page(found, here.now))
-    return render(job.job_page(found, here.now))
+        return render(recurring.recurring_page(disclosure.detail(found), here.now))
+    return render(job.job_page(disclosure.detail(found), here.now))
 
 
 @blueprint.get("/jobs/<name:jid>/data")
 def data(jid: str) -> Response:
     """Give a job's data whole: as text to read, or with `?download=1` as a file."""
-    text = current().read(reads.data(jid))
-    if text is None:
+    found = disclosure.original(jid)
+    if found is None:
         abort(404, f"There is no job {jid}.")
-    return _plain(text, jid if request.args.get("download") else "")
+    return _plain(found.data, jid if request.args.get("download") else "")
 
 
 @blueprint.get("/jobs/<name:jid>/failure")
