@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -206,7 +206,10 @@ def nice_ceiling(value: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a job's life. ``kind`` is wait, run, scheduled, depends, failed or gap."""
+    """A stretch of a job's life.
+
+    ``kind`` is wait, run, scheduled, depends, failed, stalled or gap.
+    """
 
     kind: str
     start: float
@@ -217,87 +220,100 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class TimelineBar:
-    """One stretch drawn: across in percent; ``fits`` is where its words have room inside.
-
-    "all" is even on a phone, "narrow" in a small window, "wide" in no smaller one, "" nowhere.
-    """
+    """One stretch drawn, across in percent; its words are for whoever points at it."""
 
     kind: str
     x: float
     width: float
-    y: int
     text: str
-    fits: Literal["", "wide", "narrow", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """What happened side by side in one line: stretches, and moments on them."""
+
+    bars: tuple[TimelineBar, ...] = ()
+    marks: tuple[Tick, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """A life to scale: bars in lanes, marks for moments, ticks that count from the start."""
+    """A life to scale: lanes on one axis, whose ticks count from the start."""
 
-    height: int
-    lane_height: int
-    bars: tuple[TimelineBar, ...]
-    marks: tuple[Tick, ...]
+    lanes: tuple[Lane, ...]
     ticks: tuple[Tick, ...]
+    cuts: tuple[TimelineBar, ...] = ()
+
+
+#: Percent: moments nearer to one another than this are one mark.
+NEAREST_MARKS = 1.2
+
+#: How many moments one mark names.
+MOST_WORDS = 5
 
 
 def timeline(
     spans: Sequence[Span],
     *,
-    marks: Iterable[tuple[str, float]] = (),
+    marks: Iterable[tuple[str, float, int]] = (),
     say: Callable[[float], str],
-    lane_height: int = 22,
 ) -> Timeline:
     """Return stretches of time to scale, from the first beginning to the last end.
 
     Args:
         spans: in order; overlapping ones belong into different lanes.
-        marks: words and instants to mark, as log entries.
+        marks: words, instants and lanes of what to mark, as log entries.
         say: a duration in words, for the axis.
-        lane_height: pixels.
 
     """
     if not spans:
-        return Timeline(0, lane_height, (), (), ())
+        return Timeline((), ())
     start = min(span.start for span in spans)
     length = max(max(span.end for span in spans) - start, 1e-3)
-    lanes = 1 + max(span.lane for span in spans)
 
     def across(at: float) -> float:
         return round(min(max(100 * (at - start) / length, 0.0), 100.0), 3)
 
-    bars = tuple(_bar(span, across, lane_height) for span in spans)
-    places = tuple(Tick(across(at), text) for text, at in marks)
-    return Timeline(lanes * lane_height, lane_height, bars, places, _time_ticks(length, say))
+    places = [(across(at), text, lane) for text, at, lane in marks]
+    lanes = tuple(
+        Lane(
+            tuple(_bar(span, across) for span in spans if span.lane == lane),
+            _merged_marks(sorted((at, text) for at, text, its in places if its == lane)),
+        )
+        for lane in range(1 + max(span.lane for span in spans))
+    )
+    return Timeline(lanes, time_ticks(length, say))
 
 
-def _bar(span: Span, across: Callable[[float], float], lane_height: int) -> TimelineBar:
+def _bar(span: Span, across: Callable[[float], float]) -> TimelineBar:
     x = across(span.start)
     width = max(across(span.end) - x, NARROWEST / 2)
-    x = min(x, 100 - width)
-    return TimelineBar(
-        span.kind,
-        round(x, 3),
-        round(width, 3),
-        span.lane * lane_height,
-        span.text,
-        _fits(width, len(span.text)),
-    )
+    return TimelineBar(span.kind, round(min(x, 100 - width), 3), round(width, 3), span.text)
 
 
-def _fits(width: float, letters: int) -> Literal["", "wide", "narrow", "all"]:
-    """Say where so many letters have room in a bar of `width` percent."""
-    # A letter is some 6.5 px wide, and a timeline 366 px on a phone, 430 beside what a small
-    # window shows with it, 800 on a laptop.
-    pixels = 6.5 * letters + 10
-    if width * 3.66 > pixels:
-        return "all"
-    if width * 4.3 > pixels:
-        return "narrow"
-    return "wide" if width * 8 > pixels else ""
+def _merged_marks(marks: Iterable[tuple[float, str]]) -> tuple[Tick, ...]:
+    """Make one mark of moments that would lie on one another."""
+    groups: list[tuple[float, list[str]]] = []
+    for at, text in marks:
+        if groups and at - groups[-1][0] < NEAREST_MARKS:
+            groups[-1][1].append(text)
+        else:
+            groups.append((at, [text]))
+    return tuple(Tick(at, _listed(texts)) for at, texts in groups)
 
 
-def _time_ticks(length: float, say: Callable[[float], str]) -> tuple[Tick, ...]:
+def _listed(texts: Sequence[str]) -> str:
+    """Name a few moments, and how many more there are.
+
+    >>> _listed(["half"]), _listed(["a"] * 7)
+    ('half', 'a, a, a, a, a and 2 more')
+    """
+    more = len(texts) - MOST_WORDS
+    return ", ".join(texts[:MOST_WORDS]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def time_ticks(length: float, say: Callable[[float], str]) -> tuple[Tick, ...]:
+    """Return at most seven ticks of an axis of so many seconds."""
     step = next((step for step in STEPS_S if length / step <= 6), length / 4)  # noqa: PLR2004 - six ticks fit a phone
     times = itertools.takewhile(lambda at: at <= length, itertools.count(0, step))
     return thinned(

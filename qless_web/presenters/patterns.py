@@ -6,8 +6,10 @@ import json
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from qless_core.reads.job import Happening
 from qless_web.formatting import duration
 from qless_web.presenters import charts, data, traces
+from qless_web.presenters.attempts import Attempt, Walk
 from qless_web.presenters.jobs import STATES
 from qless_web.presenters.overview import Attention
 from qless_web.presenters.page import (
@@ -71,6 +73,7 @@ class Patterns(Page):
     here: Link
     histogram: charts.Histogram
     nothing_measured: charts.Histogram
+    attempts: tuple[Attempt, ...]
     timeline: charts.Timeline
     tree: data.Node
     trace: traces.Trace
@@ -78,6 +81,7 @@ class Patterns(Page):
 
 def patterns(now: float) -> Patterns:
     """Return the page as of one instant."""
+    attempts, drawing = _attempts(now)
     return Patterns(
         title="Patterns",
         nav="patterns",
@@ -108,7 +112,8 @@ def patterns(now: float) -> Patterns:
         here=_HERE,
         histogram=_histogram(),
         nothing_measured=charts.histogram((), say=duration),
-        timeline=_timeline(now),
+        attempts=attempts,
+        timeline=drawing,
         tree=data.tree(_DATA),
         trace=traces.trace(_TRACE),
     )
@@ -353,14 +358,22 @@ def _histogram() -> charts.Histogram:
     return charts.histogram(bins, marks=(("median", 14), ("p95", 210)), say=duration)
 
 
-def _timeline(now: float) -> charts.Timeline:
-    spans = (
-        charts.Span("wait", now - 140, now - 128, "waited 12 s"),
-        charts.Span("run", now - 128, now - 67, "w-3 ran 1 min 1 s"),
-        charts.Span("stalled", now - 67, now - 55, "lock lost"),
-        charts.Span("wait", now - 55, now - 51, "waited 4 s"),
-        charts.Span("failed", now - 51, now - 21, "w-7 ran 30 s, failed"),
-        charts.Span("gap", now - 21, now - 9, "not known"),
-        charts.Span("scheduled", now - 9, now, "scheduled"),
-    )
-    return charts.timeline(spans, marks=(("half of the pages done", now - 90),), say=duration)
+def _attempts(now: float) -> tuple[tuple[Attempt, ...], charts.Timeline]:
+    walk = Walk(trimmed=True)
+    for what, before, detail in (
+        ("put", 4_000, {"q": "billing"}),
+        ("put", 140, {"q": "billing"}),
+        ("popped", 128, {"worker": "w-3.example-4711"}),
+        ("half of the pages done", 90, {}),
+        ("timed-out", 67, {}),
+        ("popped", 55, {"worker": "w-7.example-22"}),
+        ("died", 40, {"ran": True}),
+        ("popped", 38, {"worker": "w-3.example-4711"}),
+        ("failed", 20, {}),
+        ("put", 15, {"q": "billing-again"}),
+        ("popped", 9, {"worker": "w-9.example-9"}),
+        ("done", 2, {}),
+    ):
+        walk.take(Happening(what, now - before, detail))
+    _, attempts, drawing = walk.attempts()
+    return attempts, drawing

@@ -93,11 +93,12 @@ def test_a_timeline_is_to_scale():
         charts.Span("run", 1025, 1100, "ran", lane=1),
     ]
 
-    chart = charts.timeline(spans, marks=[("log", 1050)], say=duration, lane_height=20)
+    chart = charts.timeline(spans, marks=[("log", 1050, 1)], say=duration)
 
-    assert [(bar.x, bar.width, bar.y) for bar in chart.bars] == [(0, 25, 0), (25, 75, 20)]
-    assert chart.height == 40
-    assert [(mark.at, mark.text) for mark in chart.marks] == [(50, "log")]
+    drawn = [[(bar.x, bar.width) for bar in lane.bars] for lane in chart.lanes]
+    assert drawn == [[(0, 25)], [(25, 75)]]
+    marked = [[(mark.at, mark.text) for mark in lane.marks] for lane in chart.lanes]
+    assert marked == [[], [(50, "log")]]
     assert [tick.text for tick in chart.ticks] == [
         "0",
         *("+30 s", "+1 min", "+1 min 30 s"),
@@ -107,7 +108,7 @@ def test_a_timeline_is_to_scale():
 def test_a_moment_is_seen_and_stays_inside():
     spans = [charts.Span("wait", 0, 1000, ""), charts.Span("run", 1000, 1000, "")]
 
-    last = charts.timeline(spans, say=duration).bars[-1]
+    last = charts.timeline(spans, say=duration).lanes[0].bars[-1]
 
     assert last.width > 0
     assert last.x + last.width <= 100
@@ -121,4 +122,4 @@ def test_a_time_axis_has_a_few_ticks_whatever_the_length(length):
 
 
 def test_no_spans_make_no_timeline():
-    assert charts.timeline([], say=duration).bars == ()
+    assert charts.timeline([], say=duration).lanes == ()

@@ -8,7 +8,8 @@ import pytest
 
 from qless_core.reads.job import Happening, JobDetail
 from qless_core.reads.rows import JobRow
-from qless_web.presenters.timeline import LANES, life
+from qless_web.presenters.attempts import LANES
+from qless_web.presenters.timeline import life
 
 ROW = JobRow(
     jid="j", klass="Letter", queue="mail", state="complete", worker="", priority=0, tags=(),
@@ -42,16 +43,29 @@ def lived(*history, state="complete", now=1_000.0, trimmed=False, expires=None):
 
 
 def drawn(found):
-    lane = found.chart.lane_height
-    return [(bar.kind, bar.text, bar.y // lane) for bar in found.chart.bars]
+    return [(bar.kind, bar.text, lane) for bar, lane in bars(found)]
+
+
+def bars(found):
+    lanes = enumerate(each.lane for each in found.attempts)
+    return [(bar, number) for number, lane in lanes for bar in lane.bars]
+
+
+def marks(found):
+    return [mark for each in found.attempts for mark in each.lane.marks]
+
+
+def table(found):
+    return [(each.number, each.worker, each.outcome, each.waited, each.ran)
+            for each in found.attempts]  # fmt: skip
 
 
 def test_a_job_that_ran_well():
     found = lived(put(0), popped(12), happened("done", 73))
 
-    assert drawn(found) == [("wait", "wait 12 s", 0), ("run", "w 1 min 1 s · done", 0)]
-    assert (found.attempts, found.waited, found.ran) == (1, 12, 61)
-    assert [bar.x for bar in found.chart.bars] == [0, pytest.approx(100 * 12 / 73, abs=0.01)]
+    assert drawn(found) == [("wait", "waited 12 s", 0), ("run", "1 min 1 s · completed", 0)]
+    assert (found.popped, found.waited, found.ran) == (1, 12, 61)
+    assert [bar.x for bar, _ in bars(found)] == [0, pytest.approx(100 * 12 / 73, abs=0.01)]
 
 
 def test_each_attempt_has_its_own_lane():
@@ -61,18 +75,22 @@ def test_each_attempt_has_its_own_lane():
     )  # fmt: skip
 
     assert drawn(found) == [
-        ("wait", "wait 10 s", 0), ("stalled", "w 1 min · timed out", 0),
-        ("wait", "wait 5 s", 1), ("failed", "w 5 s · failed", 1),
-        ("wait", "wait 3 s", 2), ("run", "w 1 s · done", 2),
+        ("wait", "waited 10 s", 0), ("stalled", "1 min · timed out", 0),
+        ("wait", "waited 5 s", 1), ("failed", "5 s · failed", 1),
+        ("wait", "waited 3 s", 2), ("run", "1 s · completed", 2),
     ]  # fmt: skip
-    assert found.attempts == 3
+    assert table(found) == [
+        (1, "w", "timed out", 10, 60), (2, "w", "failed", 5, 5), (3, "w", "completed", 3, 1),
+    ]  # fmt: skip
+    assert found.popped == 3
 
 
 def test_a_retry_leaves_no_trace_of_when_it_was():
     found = lived(put(0), popped(10), popped(70), happened("done", 80))
 
-    assert drawn(found)[1] == ("gap", "w 1 min · ran, and was retried", 0)
-    assert drawn(found)[2] == ("run", "w 10 s · done", 1)
+    assert drawn(found)[1] == ("gap", "1 min · retried", 0)
+    assert drawn(found)[2] == ("run", "10 s · completed", 1)
+    assert table(found) == [(1, "w", "retried", 10, None), (2, "w", "completed", None, 10)]
 
 
 def test_a_job_that_was_given_back_waits_again():
@@ -82,15 +100,18 @@ def test_a_job_that_was_given_back_waits_again():
     )  # fmt: skip
 
     assert drawn(found) == [
-        ("wait", "wait 10 s", 0),
-        ("stalled", "w 30 s · died", 0),
-        ("wait", "wait 5 s", 1),
-        ("gap", "x not-begun", 1),
-        ("wait", "wait 10 s", 2),
-        ("run", "w 1 s · done", 2),
+        ("wait", "waited 10 s", 0),
+        ("stalled", "30 s · died", 0),
+        ("wait", "waited 5 s", 1),
+        ("gap", "not begun", 1),
+        ("wait", "waited 10 s", 2),
+        ("run", "1 s · completed", 2),
     ]
-    assert (found.attempts, found.waited, found.ran) == (2, 25, 31)
-    assert found.chart.marks == ()
+    assert table(found) == [
+        (1, "w", "died", 10, 30), (None, "x", "not begun", 5, None), (2, "w", "completed", 10, 1),
+    ]  # fmt: skip
+    assert (found.popped, found.waited, found.ran) == (2, 25, 31)
+    assert marks(found) == []
     shown = [(each.what, each.state, each.said, each.detail) for each in found.events]
     assert shown[4] == ("Died", "stalled", "signal SIGKILL, pid 4711", None)
     assert shown[2] == ("Not begun", "waiting", "it did not run", None)
@@ -112,14 +133,14 @@ def test_more_than_a_line_of_a_job_that_was_given_back_is_shown_as_data():
 def test_a_log_line_that_says_whether_something_ran_is_no_end_of_a_job():
     found = lived(put(0), happened("note", 1, ran=True), popped(2), happened("done", 3))
 
-    assert [bar.kind for bar in found.chart.bars] == ["wait", "run"]
-    assert len(found.chart.marks) == 1
+    assert [kind for kind, *_ in drawn(found)] == ["wait", "run"]
+    assert len(marks(found)) == 1
 
 
 def test_a_move_while_running_ends_the_run():
     found = lived(put(0), popped(10), put(20), state="waiting", now=25)
 
-    assert drawn(found)[1:] == [("run", "w 10 s · put again", 0), ("wait", "waiting", 1)]
+    assert drawn(found)[1:] == [("run", "10 s · put again", 0), ("wait", "waiting", 1)]
 
 
 def test_a_job_that_goes_from_queue_to_queue():
@@ -149,14 +170,17 @@ def test_what_goes_on_is_drawn_until_now(state, kind, words):
 def test_a_running_job_is_drawn_until_now():
     found = lived(put(0), popped(970), state="running")
 
-    assert drawn(found)[1] == ("run", "w running", 0)
+    assert drawn(found)[1] == ("run", "running", 0)
     assert (found.present, found.present_since, found.ran) == ("running", 970, None)
 
 
 def test_a_stalled_job_ran_until_its_lock_ended_and_is_stalled_since():
     found = lived(put(0), popped(900), state="stalled", expires=960.7)
 
-    assert drawn(found)[1:] == [("run", "w held it", 0), ("stalled", "stalled", 0)]
+    assert drawn(found)[1:] == [
+        ("run", "1 min, while its worker held it", 0),
+        ("stalled", "stalled", 0),
+    ]
     assert (found.present, found.present_since) == ("stalled", 960.7)
     assert found.totals == (("waited", "15 min"), ("ran", "1 min"))
 
@@ -167,8 +191,11 @@ def test_a_job_in_its_grace_period_runs_still_and_is_stalled_after_it():
     running = lived(*history, state="running", now=85, expires=90)
     stalled = lived(*history, state="stalled", now=95, expires=90)
 
-    assert drawn(running)[2:] == [("run", "w running", 1)]
-    assert drawn(stalled)[2:] == [("run", "w held it", 1), ("stalled", "stalled", 1)]
+    assert drawn(running)[2:] == [("run", "running", 1)]
+    assert drawn(stalled)[2:] == [
+        ("run", "10 s, while its worker held it", 1),
+        ("stalled", "stalled", 1),
+    ]
     assert (stalled.lost, stalled.ran) == (70, 10)
 
 
@@ -184,8 +211,13 @@ def test_what_attempts_took_is_counted_over_all_of_them():
 def test_trimmed_items_are_a_gap_and_no_length_is_made_up():
     found = lived(put(0), popped(500), happened("done", 510), trimmed=True)
 
-    assert drawn(found) == [("gap", "not recorded", 0), ("run", "w 10 s · done", 1)]
-    assert found.chart.bars[0].width > 5
+    assert drawn(found) == [("gap", "not recorded", 0), ("run", "10 s · completed", 1)]
+    # Nobody knows which attempt it was.
+    assert table(found) == [
+        (None, "", "not recorded", None, None),
+        (None, "w", "completed", None, 10),
+    ]
+    assert bars(found)[0][0].width > 5
     assert [event.gap for event in found.events] == [False, True, False]
     assert found.events[1].after is None
 
@@ -197,12 +229,14 @@ def test_a_night_in_which_nothing_happens_is_cut():
         put(night), popped(night + 10), happened("done", night + 20),
     )  # fmt: skip
 
-    assert drawn(found)[2] == ("gap", "7 h 59 min later", 1)
-    bars = found.chart.bars
-    assert bars[0].width == pytest.approx(bars[3].width, abs=0.01)
-    assert bars[0].width > 20
-    assert [tick.text for tick in found.chart.ticks] == ["0", "+8 h"]
-    assert found.chart.ticks[1].at == pytest.approx(bars[3].x, abs=0.01)
+    (cut,) = found.cuts
+    assert cut.text == "7 h 59 min are left out here"
+    before, _, after, _ = (bar for bar, _ in bars(found))
+    assert before.width == pytest.approx(after.width, abs=0.01)
+    assert before.width > 20
+    assert [tick.text for tick in found.ticks] == ["0", "+8 h"]
+    assert found.ticks[1].at == pytest.approx(after.x, abs=0.01)
+    assert found.ticks[1].at == pytest.approx(cut.x + cut.width, abs=0.01)
 
 
 def test_a_pause_that_is_not_longer_than_the_rest_is_to_scale():
@@ -210,7 +244,7 @@ def test_a_pause_that_is_not_longer_than_the_rest_is_to_scale():
         put(0), popped(10), happened("failed", 20), put(30), popped(40), happened("done", 41)
     )
 
-    assert [bar.x for bar in found.chart.bars] == [
+    assert [bar.x for bar, _ in bars(found)] == [
         pytest.approx(100 * at / 41, abs=0.01) for at in (0, 10, 30, 40)
     ]
 
@@ -221,14 +255,48 @@ def test_a_mark_stays_with_its_run_behind_a_cut():
         put(9_000), popped(9_010), happened("half", 9_015), happened("done", 9_020),
     )  # fmt: skip
 
-    run = found.chart.bars[-1]
-    assert run.x < found.chart.marks[0].at < run.x + run.width
+    run = bars(found)[-1][0]
+    (mark,) = found.attempts[-1].lane.marks
+    assert run.x < mark.at < run.x + run.width
 
 
 def test_log_entries_are_marks():
     found = lived(put(0), popped(10), happened("half way", 15, rows=12), happened("done", 20))
 
-    assert [(mark.text, mark.at) for mark in found.chart.marks] == [("half way", 75)]
+    assert [(mark.text, mark.at) for mark in marks(found)] == [("half way", 75)]
+    assert found.logged == 1
+
+
+def test_a_thousand_log_lines_make_few_marks_that_say_how_many_they_stand_for():
+    lines = [happened(f"step {number}", 10 + number) for number in range(1_000)]
+
+    found = lived(put(0), popped(10), *lines, happened("done", 1_010))
+
+    assert len(marks(found)) < 100
+    assert marks(found)[0].text.startswith("step 0, step 1, step 2, step 3, step 4 and ")
+    assert found.logged == 1_000
+
+
+def test_a_log_line_that_is_more_than_flat_is_shown_as_data():
+    item = Happening("half", 1, {"rows": [1, 2]}, '[1,"half",{"rows":[1,2]}]')
+
+    (event,) = lived(item).events
+
+    assert event.said == ""
+    assert [each.key for each in event.detail.children] == ["rows"]
+
+
+def test_each_attempt_knows_its_queue_and_its_worker():
+    found = lived(
+        put(0), popped(1, "a"), happened("failed", 2), happened("put", 3, q="other"),
+        popped(4, "b"), happened("timed-out", 5), popped(6, "c"), state="running",
+    )  # fmt: skip
+
+    places = [(each.queue, each.worker, each.outcome) for each in found.attempts]
+    assert places == [
+        ("mail", "a", "failed"), ("other", "b", "timed out"), ("other", "c", "running"),
+    ]  # fmt: skip
+    assert found.attempts[2].runs_since == 6
 
 
 def test_integers_of_a_log_entry_stay_integers():
@@ -236,7 +304,7 @@ def test_integers_of_a_log_entry_stay_integers():
 
     (event,) = lived(item).events
 
-    assert [each.text for each in event.detail.children] == ["1234", "12345678901234567890"]
+    assert (event.said, event.detail) == ("pid 1234, id 12345678901234567890", None)
 
 
 def test_events_name_places_with_links_and_the_time_since_the_one_before():
@@ -267,18 +335,21 @@ def test_only_the_newest_attempts_are_drawn_but_all_are_in_the_table():
     found = lived(*history, state="waiting")
 
     assert max(bar[2] for bar in drawn(found)) == LANES - 1
-    assert found.left_out == 31 - LANES
+    assert [len(found.attempts), len(found.earlier)] == [LANES, 31 - LANES]
+    assert [each.number for each in found.earlier] == list(range(1, 32 - LANES))
+    assert {each.outcome for each in found.earlier} == {"failed"}
+    assert {each.lane.bars for each in found.earlier} == {()}
     assert len(found.events) == len(history)
 
 
 def test_b54_clocks_that_differ_make_no_negative_lengths():
     found = lived(put(1_000), popped(900), happened("done", 950), now=800)
 
-    assert all(bar.width >= 0 and 0 <= bar.x <= 100 for bar in found.chart.bars)
+    assert all(bar.width >= 0 and 0 <= bar.x <= 100 for bar, _ in bars(found))
     assert all(event.after is None or event.after >= 0 for event in found.events)
     assert found.waited == 0
 
 
 def test_no_history_draws_nothing():
-    assert lived().chart.bars == ()
-    assert lived(Happening("put", None, {})).chart.bars == ()
+    assert lived().attempts == ()
+    assert lived(Happening("put", None, {})).attempts == ()
