@@ -21,6 +21,9 @@ from qless_core.records import (
     GivenBack,
     JidPage,
     JobRecord,
+    OperationFare,
+    OperationLook,
+    OperationStep,
     Outcome,
     Progress,
     QueueCounts,
@@ -948,6 +951,68 @@ class Commands:
         """Count the states of jobs that a failure group lists, newest first; `gone` is one."""
         reply = wire.reply_record(self._call("bulk.states", group, start, count))
         return {state: whole_or_0(number) for state, number in reply.items()}
+
+    # Operations: one thing done to a long list of jobs
+
+    def operation_freeze_group(
+        self, operation: str, group: str, newest: str = "", count: int = 0
+    ) -> int:
+        """Copy the list of a failure group for an operation; answers how many jobs there are.
+
+        Args:
+            operation: which; only its list is written.
+            group: the failures.
+            newest: the newest job that somebody saw; those that failed since are left out.
+            count: how many somebody saw: the oldest ones count where the newest has left.
+
+        """
+        reply = self._call("operation.freeze", operation, "group", group, newest, count)
+        return whole_or_0(reply)
+
+    def operation_freeze(self, operation: str, jids: Sequence[str], *, needed: bool = False) -> int:
+        """Add jobs to the list of an operation, each with its state; answers how many there are.
+
+        Args:
+            operation: which.
+            jids: the jobs, in the order in which they are to be done.
+            needed: whether these are to stay, as others wait for them.
+
+        """
+        form = "needed" if needed else "jids"
+        return whole_or_0(self._call("operation.freeze", operation, form, *jids))
+
+    def operation_look(self, operation: str, start: int, count: int) -> OperationLook:
+        """Say what an operation would do to a stretch of its list, at most 500 jobs."""
+        reply = self._call("operation.look", operation, start, count)
+        return OperationLook.from_reply(wire.reply_record(reply))
+
+    def operation_step(
+        self,
+        operation: str,
+        run: int,
+        count: int,
+        seconds: float,
+        edits: Sequence[tuple[str, str]] = (),
+    ) -> OperationStep:
+        """Do the next jobs of an operation that runs.
+
+        Args:
+            operation: which.
+            run: which run of it asks; any but the latest does nothing.
+            count: how many jobs at most.
+            seconds: of the server's time, after which no further job is begun.
+            edits: of each of these jobs its data as it was read, and as it is to be; both ""
+                for one that is to be left.
+
+        """
+        pairs = [part for pair in edits for part in pair]
+        reply = self._call("operation.step", operation, run, count, seconds, *pairs)
+        return OperationStep.from_reply(wire.reply_record(reply))
+
+    def operation_fare(self, operation: str, start: int, count: int) -> OperationFare:
+        """Say what became of jobs that an operation put to work, of a stretch of at most 500."""
+        reply = self._call("operation.fare", operation, start, count)
+        return OperationFare.from_reply(wire.reply_record(reply))
 
     # Walking what is long
 

@@ -807,3 +807,101 @@ class Outcome:
         """Read one item of the reply of `audit.repair`."""
         done = "done" in reply
         return cls(done, text(reply.get("done" if done else "left")))
+
+
+@dataclass(frozen=True, slots=True)
+class OperationStep:
+    """What one step of an operation did, and how far it is.
+
+    Attributes:
+        state: `running`, `paused`, `stopped` or `done`; `superseded` where another run of it goes
+            on, `gone` where there is none.
+        at: how many jobs of its list are behind it.
+        total: how many the list has.
+        skipped: how many of this step were left alone.
+        kept: bytes that were kept of what the jobs of this step were.
+        took_s: seconds of the server's time that it took.
+
+    """
+
+    state: str
+    at: int
+    total: int
+    skipped: int
+    kept: int
+    took_s: float
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `operation.step`."""
+        return cls(
+            state=text(reply.get("state")),
+            at=whole_or_0(reply.get("at")),
+            total=whole_or_0(reply.get("total")),
+            skipped=whole_or_0(reply.get("skipped")),
+            kept=whole_or_0(reply.get("bytes")),
+            took_s=float(reply.get("took") or 0),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OperationLook:
+    """What an operation would do to a stretch of its list.
+
+    Attributes:
+        looked: how many jobs were looked at.
+        fits: how many of them it would act on.
+        classes: how many of these by class.
+        queues: the same by queue.
+        left: the others, by reason.
+        sample: jids of the first that it would act on.
+        odd: jids of the first others, each with its reason.
+
+    """
+
+    looked: int
+    fits: int
+    classes: Mapping[str, int]
+    queues: Mapping[str, int]
+    left: Mapping[str, int]
+    sample: tuple[str, ...]
+    odd: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `operation.look`."""
+        return cls(
+            looked=whole_or_0(reply.get("looked")),
+            fits=whole_or_0(reply.get("fits")),
+            classes=_numbers(reply.get("classes")),
+            queues=_numbers(reply.get("queues")),
+            left=_numbers(reply.get("left")),
+            sample=texts(reply.get("sample")),
+            odd=tuple((text(jid), text(why)) for jid, why in wire.as_list(reply.get("odd"))),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OperationFare:
+    """What became of jobs that an operation put to work.
+
+    Attributes:
+        looked: how many were looked at.
+        failed: how many have failed since.
+        ended: how many have ended since, those that failed among them.
+
+    """
+
+    looked: int
+    failed: int
+    ended: int
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `operation.fare`."""
+        return cls(*(whole_or_0(reply.get(name)) for name in ("looked", "failed", "ended")))
+
+
+def _numbers(found: object) -> dict[str, int]:
+    items = found.items() if isinstance(found, dict) else ()
+    return {name: whole_or_0(number) for name, number in items}

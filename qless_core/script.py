@@ -59,6 +59,7 @@ PARTS: Final = (
     "archive",
     "audit",
     "repair",
+    "act",
     "once",
     "api",
     "main",

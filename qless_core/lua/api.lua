@@ -25,6 +25,7 @@ local FILES = [[
   throttle.ttl=throttle? throttle.release=throttle throttle.delete=throttle
   queue.throttle.get=throttle? queue.throttle.set=throttle
   once=once once.next=once
+  operation.freeze=act operation.look=act? operation.step=act operation.fare=act?
 ]]
 
 setmetatable(Commands, {

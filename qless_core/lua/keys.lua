@@ -192,6 +192,11 @@ function Key.event(name)
   return NAMESPACE .. name
 end
 
+-- whatever the console keeps for itself (ours)
+function Key.web(name)
+  return NAMESPACE .. 'web:' .. name
+end
+
 -- channel: JSON that one worker must know
 function Key.worker(worker)
   return NAMESPACE .. 'w:' .. worker

@@ -22,8 +22,7 @@ def in_lua(body):
 def in_python():
     found = {}
     for name, member in vars(Keys).items():
-        # `web` are the console's: the script knows nothing of them.
-        if name.startswith("_") or name in {"namespace", "web"}:
+        if name.startswith("_") or name == "namespace":
             continue
         if isinstance(member, property):
             found[name] = getattr(Keys(), name)

@@ -1,0 +1,811 @@
+-- Operations of the console: one thing done to a list of jobs that was frozen before. Of an operation its
+-- hash says what is to be done and how far it is; its list names the jobs, the first at the end; its report
+-- says of each chunk which were left out, and why. A chunk does its jobs and notes that they are done in one
+-- call: whoever dies meanwhile, none is done twice and none is forgotten.
+
+local function operation(id, part)
+  return Key.web('operation:' .. id .. (part or ''))
+end
+
+-- Jobs of which one hash keeps what they were.
+local BLOCK = 100
+
+-- Whose place in the list the jobs of an undone operation had: there it was kept what they were.
+local function kept(id, index)
+  return Key.web('kept:' .. id .. ':' .. floor(index / BLOCK))
+end
+
+-- The letters by which a list says in which state a job was.
+local LETTERS = { waiting = 'w', running = 'r', stalled = 't', scheduled = 's', depends = 'd',
+  throttled = 'h', failed = 'f', complete = 'c' }
+local STATES = {}
+for state, letter in pairs(LETTERS) do
+  STATES[letter] = state
+end
+
+local HELD = { running = true, stalled = true }
+local REST = { waiting = true, scheduled = true, depends = true, throttled = true, failed = true,
+  complete = true }
+
+-- In which states a job can be acted on; nil: in any.
+local FITS = {
+  retry = { failed = true },
+  move = REST,
+  cancel = { waiting = true, scheduled = true, depends = true, throttled = true, failed = true,
+    running = true, stalled = true },
+  edit = REST,
+  time_out = { running = true, stalled = true },
+}
+
+-- What an operation is, as its hash says: a table of texts, with '' for what is not there; nil where there
+-- is none.
+local SAID = { 'action', 'state', 'run', 'at', 'total', 'form', 'group', 'before', 'queue', 'delay',
+  'value', 'tags', 'canary', 'of', 'keep', 'again', 'began' }
+
+local function said(id)
+  local found = call('hmget', operation(id), unpack(SAID))
+  if not found[1] then
+    return nil
+  end
+  local op = { id = id }
+  for i, name in ipairs(SAID) do
+    op[name] = found[i] or ''
+  end
+  op.at, op.total = tonumber(op.at) or 0, tonumber(op.total) or 0
+  op.before = tonumber(op.before)
+  return op
+end
+
+-- Of a frozen list, the entries from one on, in the order in which they are done. An undone operation goes
+-- from its end to its beginning.
+local function entries(op, from, count)
+  local key = operation(op.id, ':list')
+  if op.action == 'undo' then
+    return call('lrange', key, from, from + count - 1)
+  end
+  local found = call('lrange', key, -(from + count), -(from + 1))
+  local turned = {}
+  for i = #found, 1, -1 do
+    turned[#turned + 1] = found[i]
+  end
+  return turned
+end
+
+-- The letter of a job that stays as others wait for it.
+local NEEDED = '!'
+
+-- The jid of an entry, and the state that the job was in: nil where it was in none that is known,
+-- `dependents` where it was needed.
+local function entry(op, text)
+  if op.form == 'group' then
+    return text, 'failed'
+  end
+  local letter = string.sub(text, 1, 1)
+  return string.sub(text, 2), letter == NEEDED and 'dependents' or STATES[letter]
+end
+
+local FIELDS = { 'jid', 'state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure', 'history',
+  'throttles', 'remaining', 'time', 'expires', 'scheduled', 'klass' }
+
+-- What is stored of a job; nil, and why there is nothing to act on.
+local function known(jid)
+  local ok, found = pcall(call, 'hmget', Key.job(jid), unpack(FIELDS))
+  if not ok then
+    return nil, 'unreadable'
+  elseif not found[1] then
+    return nil, 'gone'
+  end
+  local was = { legacy = found[9] }
+  for i, name in ipairs(FIELDS) do
+    was[name] = found[i]
+  end
+  return was
+end
+
+local function is_same(state, seen, stored)
+  return state == seen or state == stored or (HELD[state] and HELD[seen])
+end
+
+-- look(now, op, jid, state) -> what is stored of a job that can be acted on; or nil and why not: `gone`,
+-- `unreadable`, the state that it is in, `group` when it failed in another one, `since` when it failed
+-- after somebody looked, or `nowhere`.
+local function look(now, op, jid, state)
+  local was, why = known(jid)
+  if not was then
+    return nil, why
+  elseif state == 'dependents' then
+    return nil, state
+  end
+  local seen = Job.seen_state(now, jid, was.state or '', was.queue)
+  local fits = FITS[op.action]
+  if (state and not is_same(state, seen, was.state)) or (fits and not fits[seen]) then
+    return nil, seen
+  end
+  if was.state == 'failed' and (op.group ~= '' or op.before) then
+    local failure = Json.object(was.failure)
+    if op.group ~= '' and failure.group ~= op.group then
+      return nil, 'group'
+    elseif op.before and (tonumber(failure.when) or 0) + 1 > op.before then
+      return nil, 'since'
+    end
+    was.group = failure.group
+  end
+  if (op.action == 'retry' or op.action == 'move' or op.again ~= '') and op.queue == ''
+    and (was.queue or '') == '' then
+    return nil, 'nowhere'
+  end
+  return was
+end
+
+-- What a chunk has of its own: `groups`, who left which group; `now`; `op`; and `keep(jid, what)`.
+local function chunk_of(now, op)
+  return { now = now, op = op, groups = {}, kept = {} }
+end
+
+local function left_group(chunk, group, jid)
+  if type(group) == 'string' then
+    chunk.groups[group] = chunk.groups[group] or {}
+    table.insert(chunk.groups[group], jid)
+  end
+end
+
+-- What a list shows of a job that is kept, before what the script needs to bring it back.
+local function keep(chunk, jid, was, what)
+  local head = '{"klass":' .. encode(was.klass or '') .. ',"queue":' .. encode(was.queue or '')
+    .. ',"state":' .. encode(was.state or '') .. '}\n'
+  chunk.kept[#chunk.kept + 1] = jid
+  chunk.kept[#chunk.kept + 1] = head .. cmsgpack.pack(what)
+end
+
+-- The key of the sorted set that a job is in; nil for one that failed, or is in none.
+local function place_of(was)
+  if was.state == 'complete' then
+    return Key.completed
+  end
+  return Queue.set_of(was.state, was.queue)
+end
+
+local function score_in(key, jid)
+  return key and call('zscore', key, jid) or ''
+end
+
+-- What brings a job back to where it was, when it was put elsewhere.
+local function place_kept(chunk, jid, was)
+  return { what = 'place', state = was.state or '', queue = was.queue or '', worker = was.worker,
+    remaining = was.remaining, time = was.time, expires = was.expires, failure = was.failure,
+    throttles = was.throttles or '[]', scheduled = was.scheduled, score = score_in(place_of(was), jid), placed = Json.time(chunk.now) }
+end
+
+-- Puts a job to work.
+local function put(chunk, jid, was)
+  local op = chunk.op
+  local group = was.group or (was.state == 'failed' and Failures.group(was.failure)) or nil
+  Put.place(chunk.now, jid, was, {
+    queue = op.queue ~= '' and op.queue or was.queue,
+    priority = Check.finite(was.priority) or 0,
+    retries = Check.finite(was.retries) or 5,
+    delay = tonumber(op.delay) or 0,
+    me = '',
+    fields = {},
+    listed = true,
+  })
+  left_group(chunk, group, jid)
+end
+
+-- Verbs: action -> function(chunk, jid, was, given) -> nil, or why it was not done.
+local Verbs = {}
+
+function Verbs.move(chunk, jid, was)
+  local back = place_kept(chunk, jid, was)
+  put(chunk, jid, was)
+  keep(chunk, jid, was, back)
+end
+
+Verbs.retry = Verbs.move
+
+-- All that a job has: each field, its history, who waits for whom, where it stands in which set.
+local function whole(jid, was)
+  local all = { what = 'job', fields = call('hgetall', Key.job(jid)),
+    history = call('lrange', Key.history(jid), 0, -1),
+    dependencies = call('smembers', Key.dependencies(jid)),
+    dependents = call('smembers', Key.dependents(jid)),
+    score = score_in(place_of(was), jid), tracked = score_in(Key.tracked, jid), tags = {}, throttles = {} }
+  for _, tag in ipairs(Tags.stored(was.tags)) do
+    local ok, score = pcall(call, 'zscore', Key.tag(tag), jid)
+    all.tags[#all.tags + 1] = tag
+    all.tags[#all.tags + 1] = ok and score or ''
+  end
+  if was.worker and was.worker ~= '' then
+    all.held = score_in(Key.worker_jobs(was.worker), jid)
+  end
+  for _, id in ipairs(was.throttles and Throttle.ids(was.throttles) or {}) do
+    for _, key in ipairs({ Key.throttle_locks(id), Key.throttle_pending(id) }) do
+      local ok, score = pcall(call, 'zscore', key, jid)
+      if ok and score then
+        all.throttles[#all.throttles + 1] = key
+        all.throttles[#all.throttles + 1] = score
+      end
+    end
+  end
+  return all
+end
+
+function Verbs.cancel(chunk, jid, was)
+  if call('exists', Key.dependents(jid)) == 1 and #Dependencies.waiting_for(jid, {}, 1) > 0 then
+    return 'dependents'
+  end
+  keep(chunk, jid, was, whole(jid, was))
+  Commands['cancel'](chunk.now, { jid })
+end
+
+function Verbs.priority(chunk, jid, was)
+  local priority = chunk.op.value
+  if Check.finite(was.priority) == Check.finite(priority) then
+    return 'same'
+  end
+  Commands['priority'](chunk.now, { jid, priority })
+  keep(chunk, jid, was, { what = 'priority', old = was.priority or '0', new = priority })
+end
+
+-- Those of the tags of an operation that a job has, or has not.
+local function tags_of(op, was, has)
+  local carried, found = {}, {}
+  for _, tag in ipairs(Tags.stored(was.tags)) do
+    carried[tag] = true
+  end
+  for _, tag in ipairs(Json.object(op.tags)) do
+    if (carried[tag] or false) == has then
+      found[#found + 1] = tag
+    end
+  end
+  return found
+end
+
+local function tag(now, how, jid, tags)
+  Commands['tag'](now, { how, jid, unpack(tags) })
+end
+
+function Verbs.tag(chunk, jid, was)
+  local tags = tags_of(chunk.op, was, false)
+  if #tags == 0 then
+    return 'same'
+  end
+  tag(chunk.now, 'add', jid, tags)
+  keep(chunk, jid, was, { what = 'tag', tags = tags })
+end
+
+function Verbs.untag(chunk, jid, was)
+  local tags = tags_of(chunk.op, was, true)
+  if #tags == 0 then
+    return 'same'
+  end
+  tag(chunk.now, 'remove', jid, tags)
+  keep(chunk, jid, was, { what = 'untag', tags = tags })
+end
+
+function Verbs.time_out(chunk, jid, was)
+  if was.state ~= 'running' then
+    return was.state
+  end
+  Commands['timeout'](chunk.now, { jid })
+end
+
+function Verbs.untrack(chunk, jid, was)
+  local score = call('zscore', Key.tracked, jid)
+  if not score then
+    return 'untracked'
+  end
+  Commands['track'](chunk.now, { 'untrack', jid })
+  keep(chunk, jid, was, { what = 'untrack', score = score })
+end
+
+-- `given` is the data as the caller read it, and as it is to be; without, nothing is to be changed.
+function Verbs.edit(chunk, jid, was, given)
+  local old = call('hget', Key.job(jid), 'data') or ''
+  if not given then
+    return 'data'
+  elseif old ~= given[1] then
+    return 'changed'
+  end
+  local again = chunk.op.again ~= '' and was.state == 'failed'
+  local place = again and place_kept(chunk, jid, was) or nil
+  call('hset', Key.job(jid), 'data', given[2])
+  if again then
+    put(chunk, jid, was)
+  end
+  keep(chunk, jid, was, { what = 'data', old = old, new = redis.sha1hex(given[2]), place = place })
+end
+
+-- Undoing
+
+local function count_failed_again(queue, failure)
+  if type(failure.when) == 'number' and queue ~= '' then
+    pcall(call, 'hincrby', Key.stats('stats', Stats.bin(failure.when), queue), 'failed', 1)
+  end
+end
+
+-- Into the group that a stored failure names, as its oldest job; nil where it names none.
+local function fail_again(jid, queue, text)
+  local failure = Json.object(text)
+  if type(failure.group) ~= 'string' then
+    return nil
+  end
+  call('rpush', Key.failed(failure.group), jid)
+  call('sadd', Key.failures, failure.group)
+  count_failed_again(queue, failure)
+  return failure
+end
+
+local function tell_failed(jid, failure)
+  local worker = type(failure.worker) == 'string' and failure.worker or ''
+  Events.failed(jid, { message = encode(tostring(failure.message or '')),
+    group = encode(failure.group) }, encode(worker))
+end
+
+-- Into the set where a job stood, at its old place; answers the key, or nil where it failed or is nowhere.
+local function stand(now, jid, was)
+  if was.state == 'failed' then
+    return nil
+  end
+  local key = place_of(was)
+  if key then
+    call('zadd', key, was.score ~= '' and was.score or now, jid)
+    if was.queue ~= '' then
+      Queue.tell(was.queue)
+    end
+  end
+  return key
+end
+
+local function tell_back(jid, state, queue, failure)
+  if state == 'failed' and failure then
+    tell_failed(jid, failure)
+  elseif queue ~= '' then
+    Events.put(jid, encode(queue))
+  end
+end
+
+local Undo = {}
+
+-- The fields that a put wrote, as they were before.
+local function write_again(jid, back)
+  for _, name in ipairs({ 'state', 'queue', 'worker', 'remaining', 'time', 'expires', 'failure',
+    'scheduled' }) do
+    if not back[name] then
+      call('hdel', Key.job(jid), name)
+    else
+      call('hset', Key.job(jid), name, back[name])
+    end
+  end
+end
+
+-- Back to where it was before it was put to work, unless something happened to it since.
+function Undo.place(now, jid, back)
+  local is, why = known(jid)
+  if not is then
+    return why
+  elseif is.time ~= back.placed or not REST[is.state] or is.state == 'failed' or is.state == 'complete' then
+    return is.state ~= '' and Job.seen_state(now, jid, is.state or '', is.queue) or 'changed'
+  end
+  if back.state == 'throttled' then -- the next pop keeps it back again
+    back.state, back.score = 'waiting', ''
+  end
+  History.push(jid, is.legacy, History.item(now, '"undone"'))
+  if back.state == 'waiting' and back.score == '' then
+    back.score = Queue.score(Check.finite(is.priority) or 0, now)
+  end
+  local entered = stand(now, jid, back)
+  local failure = back.state == 'failed' and fail_again(jid, back.queue, back.failure)
+  write_again(jid, back)
+  if (is.queue or '') ~= '' then
+    Queue.leave(is.queue, jid, entered)
+  end
+  if is.throttles then
+    Throttle.release(now, jid, is.throttles, is.queue, is.state)
+    call('hset', Key.job(jid), 'throttles', back.throttles)
+  end
+  if back.queue ~= '' then
+    Queue.remember(back.queue, now)
+  end
+  tell_back(jid, back.state, back.queue, failure)
+  return nil
+end
+
+local function link_again(jid, all)
+  for _, other in ipairs(all.dependents) do
+    call('sadd', Key.dependents(jid), other)
+  end
+  local waited = Dependencies.effective(all.dependencies)
+  Dependencies.link(jid, waited)
+  return #waited
+end
+
+local function tag_again(now, jid, tags)
+  for i = 1, #tags, 2 do
+    if pcall(call, 'zadd', Key.tag(tags[i]), tags[i + 1] ~= '' and tags[i + 1] or now, jid) then
+      call('zincrby', Key.tags, 1, tags[i])
+    end
+  end
+end
+
+-- A job that was removed, with all that it had.
+function Undo.job(now, jid, all)
+  if not Job.is_whole(jid) then
+    return 'unreadable'
+  elseif not Job.is_new(jid) then
+    return 'exists'
+  end
+  local was = { score = all.score }
+  for i = 1, #all.fields, 2 do
+    was[all.fields[i]] = all.fields[i + 1]
+  end
+  was.queue = was.queue or ''
+  for _, item in ipairs(all.history) do
+    call('rpush', Key.history(jid), item)
+  end
+  for i = 1, #all.fields, 2 do
+    call('hset', Key.job(jid), all.fields[i], all.fields[i + 1])
+  end
+  local waits = link_again(jid, all)
+  if was.state == 'depends' and waits == 0 then -- nothing is left to wait for
+    was.state, was.score = 'waiting', Queue.score(Check.finite(was.priority) or 0, now)
+    call('hset', Key.job(jid), 'state', 'waiting')
+  end
+  stand(now, jid, was)
+  local failure = was.state == 'failed' and fail_again(jid, was.queue, was.failure)
+  tag_again(now, jid, all.tags)
+  if all.tracked ~= '' then
+    call('zadd', Key.tracked, all.tracked, jid)
+  end
+  if all.held and all.held ~= '' then
+    call('zadd', Key.worker_jobs(was.worker), all.held, jid)
+  end
+  for i = 1, #all.throttles, 2 do
+    pcall(call, 'zadd', all.throttles[i], all.throttles[i + 1], jid)
+  end
+  if was.queue ~= '' then
+    Queue.remember(was.queue, now)
+  end
+  tell_back(jid, was.state, was.queue, failure)
+  return nil
+end
+
+function Undo.priority(now, jid, back)
+  local is, why = known(jid)
+  if not is then
+    return why
+  elseif Check.finite(is.priority) ~= Check.finite(back.new) then
+    return 'changed'
+  end
+  Commands['priority'](now, { jid, back.old })
+  return nil
+end
+
+local function retag(now, jid, how, back)
+  local is, why = known(jid)
+  if not is then
+    return why
+  end
+  local tags = tags_of({ tags = encode(back.tags) }, is, how == 'remove')
+  if #tags == 0 then
+    return 'changed'
+  end
+  tag(now, how, jid, tags)
+  return nil
+end
+
+function Undo.tag(now, jid, back)
+  return retag(now, jid, 'remove', back)
+end
+
+function Undo.untag(now, jid, back)
+  return retag(now, jid, 'add', back)
+end
+
+function Undo.untrack(now, jid, back)
+  if call('hexists', Key.job(jid), 'jid') == 0 then
+    return 'gone'
+  elseif call('zadd', Key.tracked, 'NX', back.score, jid) == 0 then
+    return 'changed'
+  end
+  Events.job('track', jid)
+  return nil
+end
+
+function Undo.data(now, jid, back)
+  local data = call('hmget', Key.job(jid), 'jid', 'data')
+  if not data[1] then
+    return 'gone'
+  elseif redis.sha1hex(data[2] or '') ~= back.new then
+    return 'changed'
+  end
+  local why = back.place and Undo.place(now, jid, back.place) or nil
+  if not why then
+    call('hset', Key.job(jid), 'data', back.old)
+  end
+  return why
+end
+
+-- Undoes what was done to the job at a place of another operation's list.
+local function undo(chunk, jid, index)
+  local key = kept(chunk.op.of, index)
+  local text = call('hget', key, jid)
+  local at = text and string.find(text, '\n', 1, true)
+  if not at then
+    return 'forgotten'
+  end
+  local back = cmsgpack.unpack(string.sub(text, at + 1))
+  Check.memory()
+  local why = Undo[back.what](chunk.now, jid, back)
+  if not why then
+    call('hdel', key, jid)
+  end
+  return why
+end
+
+-- Does one thing to one job; answers why it was not done, if it was not.
+local function act(chunk, text, index, given)
+  local op = chunk.op
+  local jid, state = entry(op, text)
+  if op.action == 'undo' then
+    return undo(chunk, jid, op.total - 1 - index)
+  end
+  local was, why = look(chunk.now, op, jid, state)
+  if not was then
+    if why == 'gone' and op.group ~= '' then
+      left_group(chunk, op.group, jid) -- a name in a list is nothing to act on, and leaves it here
+    end
+    return why
+  end
+  return Verbs[op.action](chunk, jid, was, given)
+end
+
+-- The same, whatever becomes of it: one bad job never stops the rest.
+local function try(chunk, text, index, given)
+  local marks = #chunk.kept
+  local ok, why = pcall(act, chunk, text, index, given)
+  if ok and not why then
+    return nil
+  end
+  for i = #chunk.kept, marks + 1, -1 do -- of what was not done nothing is kept
+    chunk.kept[i] = nil
+  end
+  if ok then
+    return why
+  end
+  return type(why) == 'table' and why.code and 'refused' or 'unreadable'
+end
+
+-- How much CPU time the server has used, in seconds. Old servers do not tell it to scripts; there the
+-- clock goes on while one runs.
+local has_clock, cpu = pcall(function()
+  return os.clock
+end)
+
+local function spent()
+  if has_clock then
+    return cpu()
+  end
+  local time = call('time')
+  return time[1] + time[2] / 1e6
+end
+
+-- Keeps what the jobs of a chunk were, for as long as the operation says.
+local function store(op, at, chunk)
+  if op.keep == '' then
+    return 0
+  end
+  local blocks, bytes = {}, 0
+  for i = 1, #chunk.kept, 2 do
+    local key = kept(op.id, chunk.places[chunk.kept[i]] or at)
+    blocks[key] = blocks[key] or {}
+    table.insert(blocks[key], chunk.kept[i])
+    table.insert(blocks[key], chunk.kept[i + 1])
+    bytes = bytes + #chunk.kept[i] + #chunk.kept[i + 1]
+  end
+  for key, fields in pairs(blocks) do
+    call('hset', key, unpack(fields))
+    call('expire', key, op.keep)
+  end
+  return bytes
+end
+
+-- Notes how far the operation is, and answers it: the reply of a step.
+local function note(op, at, chunk, left, number)
+  local key = operation(op.id)
+  local parts, skipped = {}, 0
+  for i, why in pairs(left) do
+    parts[#parts + 1] = '"' .. i .. '":' .. encode(why)
+    skipped = skipped + 1
+    call('hincrby', key, 'left:' .. why, 1)
+  end
+  if number > 0 then
+    call('rpush', operation(op.id, ':report'), '{"from":' .. at .. ',"count":' .. number
+      .. ',"when":' .. Json.second(chunk.now) .. ',"left":{' .. table.concat(parts, ',') .. '}}')
+    call('hincrby', key, 'done', number - skipped)
+    call('hincrby', key, 'skipped', skipped)
+    call('hset', key, 'at', at + number)
+  end
+  local canary = tonumber(op.canary) or 0
+  if number == 0 and at < op.total then
+    op.state = 'stopped'
+    call('hmset', key, 'state', op.state, 'why', 'lost')
+  elseif at + number >= op.total then
+    op.state = 'done'
+    call('hmset', key, 'state', op.state, 'ended', chunk.now)
+  elseif canary > 0 and at + number >= canary then
+    op.state = 'paused'
+    call('hmset', key, 'state', op.state, 'why', 'canary', 'canary', '0')
+  end
+end
+
+local function reply(op, at, skipped, began, bytes)
+  return '{"state":' .. encode(op.state) .. ',"at":' .. at .. ',"total":' .. op.total .. ',"skipped":'
+    .. skipped .. ',"bytes":' .. bytes .. ',"took":' .. Json.number(math.max(spent() - began, 0)) .. '}'
+end
+
+-- The pairs of data that came along for an edit.
+local function pairs_given(arg, from)
+  local given = {}
+  for i = from, #arg - 1, 2 do
+    given[#given + 1] = { arg[i], arg[i + 1] }
+  end
+  return given
+end
+
+-- operation.step id run count seconds [old new]... -> JSON {state, at, total, skipped, bytes, took}.
+-- Does the next jobs of an operation that runs, at most `count`, and no further one when that many seconds of the
+-- server's time are used. Where it does not run, or another `run` of it does, nothing is done and its state
+-- told; `gone` where there is none. For an edit the data of each of them follows, as it was read and as it is
+-- to be; both '' for one that is to be left.
+-- Publishes: as what is done to each.
+Commands['operation.step'] = function(now, arg)
+  local id = Check.name(arg[1], 'operation')
+  local run = Check.count(arg[2], 'run')
+  local count = math.min(Check.count(arg[3], 'count'), 1000)
+  local seconds = Check.positive(arg[4], 'seconds')
+  local began = spent()
+  local op = said(id)
+  if not op then
+    return '{"state":"gone","at":0,"total":0,"skipped":0,"bytes":0,"took":0}'
+  elseif op.state ~= 'running' or tonumber(op.run) ~= run then
+    return reply({ state = op.state == 'running' and 'superseded' or op.state, total = op.total }, op.at, 0,
+      began, 0)
+  end
+  Check.memory()
+  local given = pairs_given(arg, 5)
+  local canary = tonumber(op.canary) or 0
+  if canary > op.at then
+    count = math.min(count, canary - op.at)
+  end
+  local chunk = chunk_of(now, op)
+  chunk.places = {}
+  local left, number, skipped = {}, 0, 0
+  for i, text in ipairs(entries(op, op.at, count)) do
+    local index = op.at + i - 1
+    chunk.places[entry(op, text)] = index
+    local pair = given[i]
+    local why = try(chunk, text, index, pair and (pair[1] ~= '' or pair[2] ~= '') and pair or nil)
+    if why then
+      left[i - 1] = why
+      skipped = skipped + 1
+    end
+    number = i
+    if spent() - began >= seconds then
+      break
+    end
+  end
+  for group, jids in pairs(chunk.groups) do
+    pcall(Failures.remove, group, jids)
+  end
+  local bytes = store(op, op.at, chunk)
+  note(op, op.at, chunk, left, number)
+  return reply(op, op.at + number, skipped, began, bytes)
+end
+
+-- operation.freeze id group newest count -> how many jobs there are. Copies the list of a failure group:
+-- up to the newest job that somebody saw, '' for all; where that one has left, the `count` oldest.
+-- operation.freeze id jids jid... -> the same, of jobs that are named, which come behind those that were
+-- added before, each with the state that it is in. operation.freeze id needed jid... adds jobs that are to stay,
+-- as others wait for them.
+Commands['operation.freeze'] = function(_, arg)
+  local id = Check.name(arg[1], 'operation')
+  local form = arg[2]
+  local key = operation(id, ':list')
+  if form == 'group' then
+    local group = Check.text(arg[3], 'group')
+    local newest, count = Check.text(arg[4], 'newest'), Check.count(arg[5], 'count')
+    call('copy', Key.failed(group), key, 'replace')
+    if newest ~= '' then
+      local at = call('lpos', key, newest)
+      call('ltrim', key, at or -count, -1)
+    end
+    return call('llen', key)
+  elseif form ~= 'jids' and form ~= 'needed' then
+    Check.must('form', 'group, jids or needed', form)
+  end
+  local found = {}
+  for i = 3, math.max(#arg, 3) do
+    local jid = Check.text(arg[i], 'jid')
+    local ok, state = pcall(call, 'hget', Key.job(jid), 'state')
+    found[#found + 1] = (form == 'needed' and NEEDED or ok and LETTERS[state] or '-') .. jid
+  end
+  for _, text in ipairs(found) do
+    call('lpush', key, text)
+  end
+  return call('llen', key)
+end
+
+local function counted(numbers)
+  local parts = {}
+  for name, number in pairs(numbers) do
+    parts[#parts + 1] = encode(name) .. ':' .. number
+  end
+  return '{' .. table.concat(parts, ',') .. '}'
+end
+
+local function one_more(numbers, name)
+  numbers[name] = (numbers[name] or 0) + 1
+end
+
+-- operation.look id from count -> JSON {"looked": how many, "fits": how many, "classes": {name: number},
+-- "queues": {name: number}, "left": {reason: number}, "sample": [jid], "odd": [[jid, reason]]}: what an
+-- operation would do to the jobs of its list from one on, were they to stay as they are. At most 500.
+-- Reads only.
+Commands['operation.look'] = function(now, arg)
+  local id = Check.name(arg[1], 'operation')
+  local from = Check.count(arg[2], 'from')
+  local count = math.min(Check.count(arg[3], 'count'), 500)
+  local op = said(id) or Check.must('operation', 'one that there is', id)
+  local classes, queues, left, sample, odd = {}, {}, {}, {}, {}
+  local looked, fits = 0, 0
+  for _, text in ipairs(count > 0 and entries(op, from, count) or {}) do
+    looked = looked + 1
+    local jid, state = entry(op, text)
+    local was, why = look(now, op, jid, state)
+    if was and op.action == 'cancel' and op.form == 'group' and call('exists', Key.dependents(jid)) == 1
+      and #Dependencies.waiting_for(jid, {}, 1) > 0 then
+      was, why = nil, 'dependents'
+    end
+    if was then
+      fits = fits + 1
+      one_more(classes, was.klass or '')
+      one_more(queues, was.queue or '')
+      if #sample < 5 then
+        sample[#sample + 1] = jid
+      end
+    else
+      one_more(left, why)
+      if #odd < 5 then
+        odd[#odd + 1] = '[' .. encode(jid) .. ',' .. encode(why) .. ']'
+      end
+    end
+  end
+  return '{"looked":' .. looked .. ',"fits":' .. fits .. ',"classes":' .. counted(classes) .. ',"queues":'
+    .. counted(queues) .. ',"left":' .. counted(left) .. ',"sample":' .. Json.list(sample) .. ',"odd":'
+    .. Json.join(odd) .. '}'
+end
+
+-- operation.fare id from count -> JSON {"looked": how many, "failed": how many, "ended": how many}: what
+-- became of the jobs that an operation put to work, from one of its list on: how many have failed since, and how
+-- many have ended, those among them. At most 500. Reads only.
+Commands['operation.fare'] = function(_, arg)
+  local id = Check.name(arg[1], 'operation')
+  local from = Check.count(arg[2], 'from')
+  local count = math.min(Check.count(arg[3], 'count'), 500)
+  local op = said(id) or Check.must('operation', 'one that there is', id)
+  local looked, failed, ended = 0, 0, 0
+  local began = floor(tonumber(op.began) or 0)
+  count = math.min(count, op.at - from)
+  for _, text in ipairs(count > 0 and entries(op, from, count) or {}) do
+    looked = looked + 1
+    local ok, is = pcall(call, 'hmget', Key.job((entry(op, text))), 'state', 'time', 'failure')
+    local state = ok and is[1]
+    if state == 'failed' and (tonumber(Json.object(is[3]).when) or 0) >= began then
+      failed, ended = failed + 1, ended + 1
+    elseif not state or (state == 'complete' and (tonumber(is[2]) or 0) >= began) then
+      ended = ended + 1
+    end
+  end
+  return '{"looked":' .. looked .. ',"failed":' .. failed .. ',"ended":' .. ended .. '}'
+end
