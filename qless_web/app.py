@@ -79,13 +79,13 @@ def create_app(
 
     Args:
         client_or_url: the client to use, or where Redis is; None takes the setting `redis_url`.
+        extensions: what the host application adds, as in `qless_web.extensions`.
         settings: as in `qless_web.settings`; unknown names are refused.
 
     Returns:
         A WSGI application: serve it, or mount it under any prefix. It starts without Redis.
 
     Raises:
-        extensions: what the host application adds, as in `qless_web.extensions`.
         SettingError: a setting is not known, or its value makes no sense.
 
     """
@@ -109,13 +109,13 @@ def create_app(
         hub=Hub(client, told),
         counting=Counting(client, told),
         tokens=Tokens.read(told.api_token_file),
+        extensions=extensions,
     )
     request_id.install(app)
     rendering.install(app)
     allowed.install(app)
     security.install(app, told)
     errors.install(app)
-        extensions=extensions,
     for family in _BLUEPRINTS:
         app.register_blueprint(family.blueprint)
     _wrap(app, told)
