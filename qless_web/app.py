@@ -8,8 +8,9 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from qless_core.client import Client
-from qless_web import actions, allowed, api, errors, rendering, request_id, security
+from qless_web import actions, allowed, api, errors, gate, rendering, request_id, security
 from qless_web.access import Anyone, ReadOnly
+from qless_web.accounts.accounts import Accounts
 from qless_web.asgi import WholeBody
 from qless_web.console import EXTENSION, Console
 from qless_web.extensions import NONE, Extensions
@@ -25,15 +26,19 @@ from qless_web.views import (
     failures,
     health,
     jobs,
+    keys,
     live,
     metrics,
     names,
     overview,
+    palette,
     patterns,
+    preferences,
     queues,
     recurring,
     scheduled,
     search,
+    sign_in,
     tags,
     tracked,
     workers,
@@ -41,6 +46,7 @@ from qless_web.views import (
 
 if TYPE_CHECKING:
     from qless_web.access import Access
+    from qless_web.accounts.accounts import Identify
 
 _BLUEPRINTS = (
     actions,
@@ -51,15 +57,19 @@ _BLUEPRINTS = (
     failures,
     health,
     jobs,
+    keys,
     live,
     metrics,
     names,
     overview,
+    palette,
     patterns,
+    preferences,
     queues,
     recurring,
     scheduled,
     search,
+    sign_in,
     tags,
     tracked,
     workers,
@@ -73,6 +83,7 @@ def create_app(
     client_or_url: Client | str | None = None,
     *,
     extensions: Extensions = NONE,
+    identify: Identify | None = None,
     **settings: object,
 ) -> Flask:
     """Make a console.
@@ -80,6 +91,8 @@ def create_app(
     Args:
         client_or_url: the client to use, or where Redis is; None takes the setting `redis_url`.
         extensions: what the host application adds, as in `qless_web.extensions`.
+        identify: says of a request, by its WSGI environ, who has signed in at the application around
+            this one: a name, a name and a role, or None for nobody.
         settings: as in `qless_web.settings`; unknown names are refused.
 
     Returns:
@@ -109,12 +122,14 @@ def create_app(
         hub=Hub(client, told),
         counting=Counting(client, told),
         tokens=Tokens.read(told.api_token_file),
+        accounts=Accounts.of(told, identify),
         extensions=extensions,
     )
     request_id.install(app)
     rendering.install(app)
     allowed.install(app)
     security.install(app, told)
+    gate.install(app)
     errors.install(app)
     for family in _BLUEPRINTS:
         app.register_blueprint(family.blueprint)

@@ -6,6 +6,7 @@ import math
 import re
 from datetime import UTC, datetime
 from urllib.parse import unquote_to_bytes
+from zoneinfo import ZoneInfo
 
 from qless_core.reads.names import NameDigest
 
@@ -161,14 +162,33 @@ def _nearest(seconds: float) -> str:
     return f"{number} {unit}"
 
 
-def absolute(when: float | None) -> str:
-    """Write an instant in UTC, to the second.
+def absolute(when: float | None, zone: str = "UTC") -> str:
+    """Write an instant to the second, in a time zone that the system knows.
 
     >>> absolute(1_600_000_000.5), absolute(1e300) == UNKNOWN
     ('2020-09-13 12:26:40 UTC', True)
+    >>> absolute(1_600_000_000.5, "Europe/Berlin")
+    '2020-09-13 14:26:40 CEST'
     """
-    moment = _moment(when)
-    return UNKNOWN if moment is None else moment.strftime("%Y-%m-%d %H:%M:%S UTC")
+    utc = _moment(when)
+    if utc is None:
+        return UNKNOWN
+    try:
+        local = utc if zone == "UTC" else utc.astimezone(ZoneInfo(zone))
+    except (OverflowError, ValueError):
+        local = utc  # at either end of the calendar there is no other zone
+    return local.strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def moment(when: float | None, zone: str = "UTC") -> str:
+    r"""Write an instant for a title: in UTC, and before that in the zone that was chosen.
+
+    >>> moment(1_600_000_000.5), moment(1_600_000_000.5, "Asia/Tokyo")
+    ('2020-09-13 12:26:40 UTC', '2020-09-13 21:26:40 JST\n2020-09-13 12:26:40 UTC')
+    """
+    everywhere = absolute(when)
+    own = absolute(when, zone)
+    return own if own == everywhere else f"{own}\n{everywhere}"
 
 
 def iso(when: float | None) -> str:
@@ -177,10 +197,10 @@ def iso(when: float | None) -> str:
     >>> iso(1_600_000_000.5), iso(None)
     ('2020-09-13T12:26:40.500Z', '')
     """
-    moment = _moment(when)
-    if moment is None:
+    utc = _moment(when)
+    if utc is None:
         return ""
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return utc.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _moment(when: float | None) -> datetime | None:

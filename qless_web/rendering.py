@@ -22,8 +22,10 @@ from werkzeug.routing import BaseConverter
 
 from qless_web import formatting, htmx
 from qless_web.console import current
-from qless_web.presenters.frame import frame, shell
+from qless_web.presenters import keys
+from qless_web.presenters.frame import Asked, frame, shell
 from qless_web.presenters.page import Flash, Tone
+from qless_web.remembered import cookie_path, preferences
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -58,6 +60,8 @@ class NameConverter(BaseConverter):
 def render(page: Page, status: int = 200) -> Response:
     """Answer with a page: whole, or for htmx its content alone."""
     here = current()
+    if not here.identity.role:  # who has not come in is told of no counts
+        return render_without_redis(page, status, "")
     return _answer(page, here.counts, here.refusal("operate"), status)
 
 
@@ -73,10 +77,13 @@ def _answer(page: Page, counts: FrameCounts | None, refusal: str, status: int) -
     around = frame(
         current().settings,
         counts,
-        here=_here(),
-        refusal=refusal,
-        flash=flash,
-        shell=shell(client.safe_url, client.namespace),
+        Asked(
+            here=_here(),
+            refusal=refusal,
+            flash=flash,
+            choices=preferences(),
+            shell=shell(client.safe_url, client.namespace),
+        ),
     )
     html = render_template(
         page.template, page=page, frame=around, layout="base.html" if whole else "partial.html"
@@ -84,7 +91,7 @@ def _answer(page: Page, counts: FrameCounts | None, refusal: str, status: int) -
     response = make_response(html, status)
     htmx.vary(response)
     if flash:
-        response.delete_cookie(FLASH_COOKIE, path=_cookie_path())
+        response.delete_cookie(FLASH_COOKIE, path=cookie_path())
     return response
 
 
@@ -100,7 +107,7 @@ def set_flash(response: Response, flash: Flash) -> None:
         FLASH_COOKIE,
         value,
         max_age=_FLASH_S,
-        path=_cookie_path(),
+        path=cookie_path(),
         secure=request.is_secure,
         httponly=True,
         samesite="Strict",
@@ -115,10 +122,6 @@ def _read_flash() -> tuple[Flash, ...]:
         return (Flash(str(text), tone, details=tuple(str(each) for each in details)),)
     except (ValueError, TypeError, RecursionError):
         return ()
-
-
-def _cookie_path() -> str:
-    return (request.script_root or "") + "/"
 
 
 def _here() -> str:
@@ -154,7 +157,6 @@ def install(app: Flask) -> None:
     environment.filters |= {
         name: getattr(formatting, name)
         for name in (
-            "absolute",
             "ago",
             "count",
             "duration",
@@ -168,12 +170,23 @@ def install(app: Flask) -> None:
             "until",
         )
     }
-    environment.globals |= {"asset": asset, "link_url": link_url}
+    # Times are written in the zone that the reader chose.
+    environment.filters |= {"absolute": _absolute, "moment": _moment}
+    environment.globals |= {"asset": asset, "cookie_path": cookie_path, "link_url": link_url}
+    environment.globals |= {"key_groups": keys.GROUPS, "go_key": keys.GO}
     # Names and messages may hold bytes that are not UTF-8: shown as such, never an error.
     environment.finalize = _finalize
     app.add_url_rule("/static/<version>/<path:filename>", "static", _static)
     # Browsers ask for it wherever no page names another, as beside JSON or plain text.
     app.add_url_rule("/favicon.ico", "favicon", _favicon)
+
+
+def _absolute(when: float | None) -> str:
+    return formatting.absolute(when, preferences().zone_name)
+
+
+def _moment(when: float | None) -> str:
+    return formatting.moment(when, preferences().zone_name)
 
 
 def _finalize(value: Any) -> Any:  # noqa: ANN401 - whatever a template prints

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Literal, cast
 
+from qless_web.preferences import Preferences
 from qless_web.presenters.page import Environment, Flash, Frame, Link, Live, RailEntry
 
 if TYPE_CHECKING:
@@ -28,28 +30,32 @@ def running_version() -> str:
         return ""
 
 
-def frame(
-    settings: Settings,
-    counts: FrameCounts | None,
-    *,
-    here: str,
-    refusal: str,
-    flash: tuple[Flash, ...] = (),
-    shell: str = "qless",
-) -> Frame:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a request brings to its page: where it is, what its reader may and has chosen."""
+
+    here: str
+    refusal: str
+    flash: tuple[Flash, ...] = ()
+    choices: Preferences = field(default_factory=Preferences)
+    shell: str = "qless"
+
+
+def frame(settings: Settings, counts: FrameCounts | None, asked: Asked) -> Frame:
     """Make the frame. Without counts, as when Redis is gone, the rail shows no numbers."""
     return Frame(
         application=(counts.application if counts else "") or "qless",
         rail=rail(counts),
         now=counts.now if counts else 0.0,
-        here=here,
+        here=asked.here,
         environment=_environment(settings),
-        read_only=bool(refusal),
-        read_only_reason=refusal,
+        read_only=bool(asked.refusal),
+        read_only_reason=asked.refusal,
         live=Live(link=Link("live.events") if settings.live_max_streams else None),
-        flash=flash,
+        flash=asked.flash,
         version=running_version(),
-        shell=shell,
+        choices=asked.choices,
+        shell=asked.shell,
     )
 
 
@@ -88,4 +94,5 @@ def rail(counts: FrameCounts | None) -> tuple[RailEntry, ...]:
         entry("completed", "Completed", "completed.index", "completed"),
         entry("config", "Config", "config.index"),
         entry("about", "About", "about.index"),
+        entry("preferences", "Preferences", "preferences.index"),
     )

@@ -7,7 +7,9 @@ so that pages work under any prefix. Instants are epoch seconds.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
+
+from qless_web.preferences import Preferences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -99,7 +101,7 @@ class Frame:
     """What stands around every page.
 
     ``here`` is this page's own local address, for forms. ``shell`` is how a line for the shell
-    begins that does something to the queue of this console.
+    begins that does something to the queue of this console. ``choices`` are the reader's.
     """
 
     application: str
@@ -112,6 +114,7 @@ class Frame:
     live: Live = field(default_factory=Live)
     flash: tuple[Flash, ...] = ()
     version: str = ""
+    choices: Preferences = field(default_factory=Preferences)
     shell: str = "qless"
 
 
@@ -140,6 +143,19 @@ class Tab:
     link: Link
     count: int | None = None
     state: str = ""
+
+
+class PageNumber(int):
+    """The number of a page, and of how many rows; `named` where the address says how many."""
+
+    size: int
+    named: bool
+
+    def __new__(cls, number: int, size: int = PAGE_SIZE, *, named: bool = False) -> Self:
+        """Make it."""
+        made = super().__new__(cls, number)
+        made.size, made.named = size, named
+        return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +226,20 @@ def pager(
     size: int = PAGE_SIZE,
     query: Iterable[tuple[str, str | int]] = (),
 ) -> Pager:
-    """Return the pager of a list; a number beyond either end is brought back into the list."""
+    """Return the pager of a list; a number beyond either end is brought back into the list.
+
+    Args:
+        link: the list.
+        number: as asked; a `PageNumber` says the size, too.
+        total: rows in the list.
+        size: rows on a page.
+        query: the filters; the size comes to them where a reader with other choices needs it.
+
+    """
+    if isinstance(number, PageNumber):
+        size = number.size
+        if number.named or size != PAGE_SIZE:
+            query = (*query, ("size", size))
     pages = max(1, -(-total // size))
     number = min(max(1, number), pages)
     return Pager(link=link, number=number, total=total, size=size, query=tuple(query))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from qless_core.reads import Slice
-from qless_web.presenters.page import PAGE_SIZE, EmptyState, Link, Pager
+from qless_web.presenters.page import PAGE_SIZE, EmptyState, Link, PageNumber, Pager
 
 _WHOLE = re.compile(r"\s*\+?([0-9]+)\s*", re.ASCII)
 
@@ -13,8 +13,10 @@ _WHOLE = re.compile(r"\s*\+?([0-9]+)\s*", re.ASCII)
 LAST = 10**9
 
 
-def page_number(text: str | None) -> int:
+def page_number(text: str | None, *, size: int = PAGE_SIZE, named: bool = False) -> PageNumber:
     """Read `?page=`: whatever is no whole number from 1 on is the first page.
+
+    `size` is how many rows a page has, `named` whether the address says so.
 
     >>> [page_number(each) for each in (None, "", "3", "0", "-2", "1.5", "nan", "1e30")]
     [1, 1, 3, 1, 1, 1, 1, 1]
@@ -23,14 +25,15 @@ def page_number(text: str | None) -> int:
     """
     found = _WHOLE.fullmatch(text or "")
     if not found:
-        return 1
+        return PageNumber(1, size, named=named)
     digits = found[1].lstrip("0")
-    return LAST if len(digits) > len(str(LAST)) else min(max(1, int(digits or "1")), LAST)
+    number = LAST if len(digits) > len(str(LAST)) else min(max(1, int(digits or "1")), LAST)
+    return PageNumber(number, size, named=named)
 
 
-def part_of(number: int, size: int = PAGE_SIZE) -> Slice:
+def part_of(number: PageNumber) -> Slice:
     """Return which rows a page shows."""
-    return Slice((number - 1) * size, size)
+    return Slice((number - 1) * number.size, number.size)
 
 
 def beyond(pages: Pager, asked: int, noun: str = "list") -> EmptyState | None:

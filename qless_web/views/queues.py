@@ -11,7 +11,8 @@ from qless_core.reads import Slice
 from qless_web import minutes
 from qless_web.console import current
 from qless_web.presenters import problems, queue_stats, queues
-from qless_web.presenters.paging import page_number, part_of
+from qless_web.presenters.paging import part_of
+from qless_web.remembered import asked_page
 from qless_web.rendering import render
 
 blueprint = Blueprint("queues", __name__)
@@ -25,7 +26,7 @@ def index() -> Response:
     """List the queues, by name or by what there is most of."""
     match = request.args.get("q", "").strip()
     order = queues.order_of(request.args.get("sort"))
-    number = page_number(request.args.get("page"))
+    number = asked_page()
     found, hour = current().read(
         reads.queue_counts(part_of(number), match=match, order=order), minutes.of_hour()
     )
@@ -58,7 +59,7 @@ def _stats(queue: str) -> Response:
 
 
 def _jobs(queue: str, tab: str) -> Response:
-    number = page_number(request.args.get("page"))
+    number = asked_page()
     found, listed = current().read(
         reads.queue(queue), reads.queue_jobs(queue, tab, part_of(number))
     )

@@ -11,7 +11,8 @@ from qless_web import htmx
 from qless_web.console import current
 from qless_web.presenters import tags
 from qless_web.presenters.by_state import state_of
-from qless_web.presenters.paging import page_number, part_of
+from qless_web.presenters.paging import part_of
+from qless_web.remembered import asked_page
 from qless_web.rendering import render
 
 if TYPE_CHECKING:
@@ -23,14 +24,14 @@ blueprint = Blueprint("tags", __name__)
 @blueprint.get("/tags")
 def index() -> Response:
     """List tags, most used first."""
-    number = page_number(request.args.get("page"))
+    number = asked_page()
     return render(tags.tags_page(current().read(reads.tags(part_of(number))), number))
 
 
 @blueprint.get("/tag/<name:tag>")
 def show(tag: str) -> Response:
     """List the jobs with a tag."""
-    number = page_number(request.args.get("page"))
+    number = asked_page()
     state = state_of(request.args.get("state"))
     found = current().read(reads.tagged(tag, part_of(number), state))
     page = tags.tag_page(tag, found, state, number)

@@ -9,7 +9,8 @@ from flask import Blueprint, Response, request
 from qless_core import reads
 from qless_web.console import current
 from qless_web.presenters import problems, workers
-from qless_web.presenters.paging import page_number, part_of
+from qless_web.presenters.paging import part_of
+from qless_web.remembered import asked_page
 from qless_web.rendering import render
 
 blueprint = Blueprint("workers", __name__)
@@ -19,7 +20,7 @@ blueprint = Blueprint("workers", __name__)
 def index() -> Response:
     """List the workers by name, so that they stay where they are."""
     match = request.args.get("q", "").strip()
-    number = page_number(request.args.get("page"))
+    number = asked_page()
     found = current().read(reads.workers(part_of(number), match=match, grouped=True))
     return render(workers.workers_page(found, match=match, number=number))
 
@@ -27,7 +28,7 @@ def index() -> Response:
 @blueprint.get("/workers/<name:worker>")
 def show(worker: str) -> Response:
     """Show one worker and the jobs it holds."""
-    number = page_number(request.args.get("page"))
+    number = asked_page()
     found = current().read(reads.worker(worker, part_of(number)))
     if not found.known:
         page = problems.problem(

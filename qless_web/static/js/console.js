@@ -6,6 +6,7 @@ import * as keepOpen from "./behaviors/keep-open.js";
 import * as live from "./behaviors/live.js";
 import * as liveStatus from "./behaviors/live-status.js";
 import * as menu from "./behaviors/menu.js";
+import * as palette from "./behaviors/palette.js";
 import * as panel from "./behaviors/panel.js";
 import * as relativeTime from "./behaviors/relative-time.js";
 import * as selectRows from "./behaviors/select-rows.js";
@@ -16,7 +17,7 @@ import * as theme from "./behaviors/theme.js";
 import * as toasts from "./behaviors/toasts.js";
 
 const behaviors = [
-  copy, keepOpen, liveStatus, live, menu, panel, relativeTime, selectRows, shortcuts, stepper,
+  copy, keepOpen, liveStatus, live, menu, palette, panel, relativeTime, selectRows, shortcuts, stepper,
   submitOnce, theme, toasts,
 ];
 

@@ -29,8 +29,27 @@ def test_any_text_is_a_page_number(text, number):
 
 
 def test_a_page_is_a_part_of_the_list():
-    assert (part_of(1).offset, part_of(1).count) == (0, 25)
-    assert (part_of(3).offset, part_of(3).last) == (50, 74)
+    first, third = part_of(page_number("1")), part_of(page_number("3"))
+    assert (first.offset, first.count) == (0, 25)
+    assert (third.offset, third.last) == (50, 74)
+
+
+def test_a_page_has_as_many_rows_as_were_asked_for():
+    third = part_of(page_number("3", size=10))
+    assert (third.offset, third.last) == (20, 29)
+
+    pages = pager(Link("completed.index"), number=page_number("3", size=50), total=170)
+    assert (pages.start, pages.end, pages.pages) == (101, 150, 4)
+    assert pages.next == Link("completed.index", {"size": 50, "page": 4})
+
+
+def test_a_size_that_the_address_names_stays_in_it_though_it_is_the_usual_one():
+    """A reader who chose another size sees the same rows behind the same link."""
+    named = pager(Link("completed.index"), number=page_number("1", named=True), total=60)
+    plain = pager(Link("completed.index"), number=page_number("1"), total=60)
+
+    assert named.next == Link("completed.index", {"size": 25, "page": 2})
+    assert plain.next == Link("completed.index", {"page": 2})
 
 
 def test_only_a_page_after_the_last_is_beyond():

@@ -1,5 +1,6 @@
-// The theme switch: as the system, light, dark; and how dense rows are. first.js applies what was
-// chosen before the first paint.
+// The theme switch: as the system, light, dark; and how dense rows are. Both are kept with what else
+// was chosen, so that the server makes the next page so.
+import { choose } from "../choices.js";
 import { fresh } from "./once.js";
 
 const THEMES = ["", "light", "dark"];
@@ -14,11 +15,7 @@ function say(button) {
 function remember(name, value) {
   if (value) document.documentElement.dataset[name] = value;
   else delete document.documentElement.dataset[name];
-  try {
-    localStorage.setItem(`qless-${name}`, value);
-  } catch {
-    // Storage may be forbidden; the choice then lasts as long as the page.
-  }
+  choose(name, value);
 }
 
 export function changeDensity() {
@@ -33,5 +30,10 @@ export function init(root) {
       remember("theme", THEMES[(at + 1) % THEMES.length]);
       say(button);
     });
+  }
+  // Only the browser knows its time zone: it goes along with the form that asks for it.
+  for (const form of fresh(root, "zone")) {
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    if (zone) form.querySelector("[data-zone]").value = zone;
   }
 }

@@ -1,0 +1,16 @@
+"""Help that needs no Redis: what each key does."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response
+
+from qless_web.presenters.keys import keys_page
+from qless_web.rendering import render
+
+blueprint = Blueprint("keys", __name__)
+
+
+@blueprint.get("/help/keys")
+def index() -> Response:
+    """List all keys, and switch them off or on."""
+    return render(keys_page())
