@@ -16,7 +16,7 @@ from qless_web.triage.traces import told
 LONGEST: Final = 500
 
 #: The group of jobs whose retries are used up, and the one text that all of them have.
-_EXHAUSTED_GROUP: Final = "failed-retries-"
+EXHAUSTED_GROUP: Final = "failed-retries-"
 _EXHAUSTED_TEXT: Final = "Job exhausted retries in queue "
 
 #: Between what a message says and where it arose, and before what it was caused by.
@@ -51,7 +51,7 @@ def pattern_of(message: str, *, group: str, klass: str, worker: str = "", fate: 
 
 def is_exhausted(message: str, group: str) -> bool:
     """Say whether a failure is that of a job without retries, with the text of all of them."""
-    return group.startswith(_EXHAUSTED_GROUP) and message.startswith(_EXHAUSTED_TEXT)
+    return group.startswith(EXHAUSTED_GROUP) and message.startswith(_EXHAUSTED_TEXT)
 
 
 def _exhausted(klass: str, worker: str, fate: str) -> str:
