@@ -1,0 +1,164 @@
+"""A job as the index holds it: what is read of it, and what is made of that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qless_core.options import as_number, as_whole
+from qless_core.reads.plan import Read, Scope, call, read
+from qless_core.reads.rows import failure_of, tags_of
+from qless_web.triage.fates import NEWEST, Fate, fate_of
+from qless_web.triage.patterns import EXHAUSTED_GROUP
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: The fields that are read of each job.
+_FIELDS = (
+    "klass",
+    "queue",
+    "state",
+    "worker",
+    "priority",
+    "expires",
+    "retries",
+    "remaining",
+    "tags",
+    "time",
+    "failure",
+    "data",
+)
+_NOTHING = (None,) * len(_FIELDS)
+_FAILURE = _FIELDS.index("failure")
+_NO_FATE = Fate()
+
+
+class Entry(NamedTuple):
+    """A job. Instants are epoch milliseconds; `state` is the word that is stored."""
+
+    jid: str
+    state: str
+    klass: str
+    queue: str
+    worker: str
+    #: "" where it has not failed.
+    group: str
+    message: str
+    data: str
+    tags: tuple[str, ...]
+    priority: int
+    #: Which run of it this is, or was, as far as the job itself tells; 0 before the first.
+    attempt: int
+    put_at: int | None
+    since: int
+    until: int | None
+    #: What the history of a job without retries says of its runs; else "".
+    fate: str = ""
+
+
+@read
+def entries(scope: Scope, jids: Sequence[str]) -> Read[list[Entry | None]]:
+    """Read jobs, one round trip, and another where some run or are scheduled; None for one gone."""
+    keys = scope.keys
+    replies = yield [
+        each
+        for jid in jids
+        for each in (
+            call("hmget", keys.job(jid), _FIELDS),
+            call("lindex", keys.history(jid), 0),
+        )
+    ]
+    found = list(zip(jids, replies[::2], replies[1::2], strict=True))
+    timed = [
+        (jid, fields)
+        for jid, fields, _ in found
+        if fields is not None and fields[1] and fields[2] in {"running", "scheduled"}
+    ]
+    # All whose retries are used up have one text: only their histories tell them apart.
+    spent = [jid for jid, fields, _ in found if fields is not None and _is_spent(fields)]
+    more = yield [
+        *(
+            call(
+                "zscore",
+                (keys.locks if fields[2] == "running" else keys.scheduled)(fields[1]),
+                jid,
+            )
+            for jid, fields in timed
+        ),
+        *(call("lrange", keys.history(jid), -NEWEST, -1) for jid in spent),
+    ]
+    scores, histories = more[: len(timed)], more[len(timed) :]
+    until = {jid: as_number(score) for (jid, _), score in zip(timed, scores, strict=True)}
+    fates = {jid: fate_of(items or ()) for jid, items in zip(spent, histories, strict=True)}
+    return [
+        _entry(jid, fields, first, until.get(jid), fates.get(jid, _NO_FATE))
+        for jid, fields, first in found
+    ]
+
+
+def _is_spent(fields: Sequence[str | None]) -> bool:
+    return fields[2] == "failed" and EXHAUSTED_GROUP in (fields[_FAILURE] or "")
+
+
+def _entry(
+    jid: str,
+    fields: Sequence[str | None] | None,
+    first: str | None,
+    until: float | None,
+    fate: Fate,
+) -> Entry | None:
+    klass, queue, state, worker, priority, expires, retries, remaining, tags, *rest = (
+        fields or _NOTHING
+    )
+    # A hash without a class is what a stray write left of a job that is gone.
+    if klass is None:
+        return None
+    time, failure, data = rest
+    failed = failure_of(failure) if state == "failed" else {}
+    if until is None and state == "running":
+        until = as_number(expires)
+    used = _used(as_whole(retries), as_whole(remaining))
+    return Entry(
+        jid=jid,
+        state=state or "",
+        klass=klass,
+        queue=queue or "",
+        worker=worker or str(failed.get("worker") or "") or fate.worker,
+        group=str(failed.get("group") or ""),
+        message=str(failed.get("message") or ""),
+        data=data or "",
+        tags=() if tags is None or tags in {"[]", "{}"} else tags_of(tags),
+        priority=_bounded(as_whole(priority) or 0),
+        attempt=_attempt(state, used, as_whole(retries)),
+        put_at=_first_put(first),
+        since=_millis(failed.get("when")) or _millis(time) or 0,
+        until=None if until is None else _millis(until),
+        fate=fate.text,
+    )
+
+
+def _used(retries: int | None, remaining: int | None) -> int:
+    return 0 if retries is None or remaining is None else max(0, retries - remaining)
+
+
+def _attempt(state: str | None, used: int, retries: int | None) -> int:
+    """Count the run that is under way, or that came to an end, too."""
+    began = used + (state in {"running", "failed", "complete"})
+    return _bounded(began if retries is None else min(began, max(1, retries + 1)))
+
+
+def _first_put(item: str | None) -> int | None:
+    """Read when the first thing happened to a job, of its history's first item."""
+    if not isinstance(item, str) or not item.startswith("["):
+        return None
+    return _millis(item[1 : item.find(",")])
+
+
+def _millis(seconds: Any) -> int | None:  # noqa: ANN401 - whatever JSON says
+    number = as_number(seconds)
+    return None if number is None else _bounded(int(number * 1000))
+
+
+def _bounded(number: int) -> int:
+    """Keep a number within what SQLite can hold; nothing real is beyond."""
+    return max(-(2**53), min(2**53, number))
