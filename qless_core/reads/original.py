@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from qless_core import wire
 from qless_core.options import as_number, as_whole
 from qless_core.reads.plan import Read, Scope, call, read
+from qless_core.reads.rows import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Items of the history that are looked through for the last queue.
+_RECENT = 20
 
 _FIELDS = (
     *("klass", "queue", "state", "data", "priority", "retries", "tags", "throttles"),
@@ -27,7 +35,7 @@ class Original:
         priority: its priority.
         retries: how many it has; None where nothing says.
         tags: its tags.
-        throttles: the limits that it runs under.
+        throttles: the limits that it runs under, but its queue's own.
         heartbeat: seconds that it is locked for; None for as its queue says.
         depends: the jobs that it waits for.
         recurs: whether it is a recurring job.
@@ -52,30 +60,42 @@ class Original:
 def original(scope: Scope, jid: str) -> Read[Original | None]:
     """Read what makes a job, with its data whole; None where there is no job by that jid."""
     keys = scope.keys
-    *either, depends = yield [
+    *either, depends, history = yield [
         call("hmget", keys.job(jid), _FIELDS),
         call("hmget", keys.recurring(jid), _FIELDS),
         call("hmget", keys.cron_job(jid), _FIELDS),
         call("smembers", keys.dependencies(jid)),
+        call("lrange", keys.history(jid), -_RECENT, -1),
     ]
     for number, reply in enumerate(either):
         if any(value is not None for value in reply or ()):
             found = dict(zip(_FIELDS, reply, strict=True))
+            queue = found["queue"] or _last_queue(history or ())
+            own = keys.queue_throttle(queue)
             return Original(
                 jid=jid,
                 klass=found["klass"] or "",
-                queue=found["queue"] or "",
+                queue=queue,
                 state=found["state"] or "",
                 data=found["data"] or "",
                 priority=as_whole(found["priority"]) or 0,
                 retries=as_whole(found["retries"]),
                 tags=_texts(found["tags"]),
-                throttles=_texts(found["throttles"]),
+                throttles=tuple(each for each in _texts(found["throttles"]) if each != own),
                 heartbeat=as_number(found["heartbeat"]) or None,
                 depends=tuple(sorted(depends or ())),
                 recurs=number > 0,
             )
     return None
+
+
+def _last_queue(history: Sequence[str]) -> str:
+    """Find the queue that a job was put into last: one that is complete is in none."""
+    for item in map(parse, reversed(history)):
+        detail = item[2] if isinstance(item, list) and len(item) > 2 else None  # noqa: PLR2004 - when, what and the details
+        if isinstance(detail, dict) and isinstance(detail.get("q"), str):
+            return str(detail["q"])
+    return ""
 
 
 def _texts(stored: str | None) -> tuple[str, ...]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from qless_web.actions import (
+    editing,
     failures,
     jobs,
     legacy,
+    putting,
     queues,
     recurring,
     scheduled,
@@ -18,9 +20,11 @@ __all__ = [
     "ACTIONS",
     "blueprint",
     "failures",
+    "editing",
     "jobs",
     "legacy",
     "queues",
+    "putting",
     "recurring",
     "scheduled",
     "ticked",

@@ -55,8 +55,8 @@ def way_back(return_to: str, home: Link) -> str:
 
 def _elsewhere(outcome: Outcome, back: str) -> str:
     """Give the page to go to in place of the one that the action came from; "" to stay."""
-    if outcome.again:
-        return link_url(outcome.again)
+    if there := outcome.again or outcome.leads_to:
+        return link_url(there)
     for page, instead in outcome.gone:
         if _path(back) == _path(link_url(page)):
             return link_url(instead)

@@ -29,6 +29,7 @@ class Outcome:
         left: jid -> why it was left out, as the script gives it.
         gone: pages that no longer have anything to show, each with where to go instead.
         again: the question that goes on with what there was no time for.
+        leads_to: the page of what was made, to go to.
         answer: what an original address answers, where that is more than the names.
 
     """
@@ -40,6 +41,7 @@ class Outcome:
     left: Mapping[str, str] = field(default_factory=dict)
     gone: tuple[tuple[Link, Link], ...] = ()
     again: Link | None = None
+    leads_to: Link | None = None
     answer: Any = None
 
     @property

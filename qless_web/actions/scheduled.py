@@ -6,13 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from qless_core.errors import BadArgument
-from qless_web.actions import targets, timing
+from qless_web.actions import due, targets
 from qless_web.actions.action import AskAgain, action
-from qless_web.actions.field import Field
 from qless_web.actions.form import Form
 from qless_web.actions.outcome import Outcome, about, one
 from qless_web.console import current
-from qless_web.formatting import absolute, duration, short_jid
+from qless_web.formatting import short_jid
 from qless_web.presenters import ask, ask_jobs
 from qless_web.presenters import ask_words as words
 
@@ -21,18 +20,6 @@ if TYPE_CHECKING:
 
     from qless_core.records import Involved
     from qless_web.presenters.ask import AskPage
-
-_WHEN = Field(
-    name="when",
-    form="delay",
-    help="How long from now: seconds, as text, or a time such as `90s`, `15m`, `2h`, `1d`. Or the "
-    "moment: a date and time, in UTC unless it names an offset.",
-    pattern=r"^(?:[0-9]{1,5}(?:s|m|min|h)?|[0-9]{1,3}[dw]|"
-    r"(?:19[7-9][0-9]|[2-4][0-9]{3})-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|"
-    r"(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
-    r"(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9](?:Z|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])?)?)$",
-    example="15m",
-)
 
 _DUE = "A worker may take it as soon as it is due; retries, data, priority and tags stay."
 
@@ -46,7 +33,7 @@ def _when(form: Form) -> Mapping[str, Any]:
 
     """
     try:
-        return _read(form.get("delay").strip(), form.get("at").strip())
+        return _given(form)
     except BadArgument as error:
         # Where nothing came along, the button was meant to ask.
         if form.guarded:
@@ -54,20 +41,11 @@ def _when(form: Form) -> Mapping[str, Any]:
         raise
 
 
-def _read(delay: str, at: str) -> Mapping[str, Any]:
-    if bool(delay) == bool(at):
-        problem = "Say either how long from now, or the moment."
-        raise BadArgument(problem)
-    if at or timing.is_moment(delay):
-        return {"at": timing.moment(at or delay)}
-    return {"delay_s": timing.seconds(delay, "delay")}
-
-
-def _told(when: Mapping[str, Any]) -> str:
-    """Say when that is."""
-    if "at" in when:
-        return f"at {absolute(when['at'])}"
-    return f"in {duration(when['delay_s'])}"
+def _given(form: Form) -> Mapping[str, Any]:
+    if found := due.when(form):
+        return found
+    problem = "Say either how long from now, or the moment."
+    raise BadArgument(problem)
 
 
 def _no(job: Involved, verb: str, endpoint: str) -> AskPage | None:
@@ -114,13 +92,13 @@ def _ask_reschedule(form: Form, jid: str) -> AskPage:
     permission="operate",
     subject=ask.of_job,
     ask=_ask_reschedule,
-    takes=(_WHEN,),
+    takes=(due.WHEN,),
 )
 def reschedule_job(form: Form, jid: str) -> Outcome:
     """Let a scheduled job be due at another time."""
     when = _when(form)
     report = current().client.commands.reschedule((jid,), **when)
-    return one(jid, report, f"{short_jid(jid)} is due {_told(when)}.")
+    return one(jid, report, f"{short_jid(jid)} is due {due.told(when)}.")
 
 
 # -- Ticked ones
@@ -183,10 +161,10 @@ def _ask_reschedule_ticked(form: Form) -> AskPage:
     subject=ask.of_ticked,
     ask=_ask_reschedule_ticked,
     confirms=True,
-    takes=(targets.JIDS, _WHEN),
+    takes=(targets.JIDS, due.WHEN),
 )
 def reschedule_jobs(form: Form) -> Outcome:
     """Let the ticked jobs that are scheduled be due at another time."""
     when = _when(form)
     report = current().client.commands.reschedule(_jids(form), **when)
-    return about(f"Due {_told(when)}:", report)
+    return about(f"Due {due.told(when)}:", report)

@@ -20,16 +20,19 @@ class Input:
 
     ``options`` are pairs of value and text to choose from: the only ones of a ``choice``,
     suggestions of a ``text``. A ``number`` is a whole number with buttons for less and more;
-    ``lines`` are text of several lines; a ``moment`` is a date and time, in UTC.
+    ``lines`` are text of several lines, ``rows`` of them seen at once; a ``moment`` is a date and
+    time, in UTC; what is ``shown`` is there to be read. What is ``more`` is folded away.
     """
 
-    kind: Literal["text", "number", "choice", "lines", "moment"]
+    kind: Literal["text", "number", "choice", "lines", "moment", "shown"]
     label: str
     name: str
     value: str = ""
     hint: str = ""
     options: tuple[tuple[str, str], ...] = ()
     required: bool = True
+    rows: int = 5
+    more: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +43,16 @@ class AskPage(Page):
 
     ask: Ask
     inputs: tuple[Input, ...] = ()
+
+    @property
+    def more(self) -> tuple[Input, ...]:
+        """What is folded away."""
+        return tuple(each for each in self.inputs if each.more)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something of that is filled in already."""
+        return any(each.value for each in self.more)
 
 
 @dataclass(frozen=True, kw_only=True)

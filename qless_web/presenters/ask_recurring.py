@@ -54,7 +54,11 @@ def edit(
         (
             "The jobs it makes from now on are so; those it has made stay as they are.",
             "Where an application defines it at every start, that counts again at the next one.",
-            *(() if data is not None else ("Its data cannot be edited here: it is too large, or hidden in part.",)),
+            *(
+                ()
+                if data is not None
+                else ("Its data cannot be edited here: it is too large, or hidden in part.",)
+            ),
         ),
         fields=(("shown", given.get("shown") or shown(row, data)),),
         inputs=tuple(_filled(each, given) for each in inputs),

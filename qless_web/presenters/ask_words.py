@@ -40,6 +40,7 @@ REASONS: dict[str, tuple[str, str, str]] = {
         "have something else under one of their keys",
         "something else stands under one of its keys",
     ),
+    "changed": ("has changed", "have changed", "it has changed since"),
     "nowhere": (
         "has no queue to go back to",
         "have no queue to go back to",

@@ -47,6 +47,8 @@ class Data:
         bytes: its size.
         whole: where it is as text, byte for byte.
         download: where it is as a file.
+        edit: what gives the job other data; None where it cannot be given any.
+        duplicate: what puts another job like it; None of a recurring one.
 
     """
 
@@ -55,6 +57,8 @@ class Data:
     bytes: int
     whole: Link
     download: Link
+    edit: Action | None = None
+    duplicate: Action | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +201,7 @@ def job_page(found: JobDetail, now: float) -> JobPage:
         progress=_progress(row),
         failure=_failure(found),
         life=timeline.life(found, now),
-        data=data(row.jid, found.data, found.data_bytes),
+        data=data(row.jid, found.data, found.data_bytes, editable=is_editable(row.state)),
         dependencies=_dependencies(found),
         dependents=_related(found.dependents, found.dependents_total),
     )
@@ -232,7 +236,14 @@ def _facts(found: JobDetail) -> Iterable[Fact]:
         # Of a job that has completed it changes nothing any more.
         action=None if row.state == "complete" else rank,
     )
-    yield Fact(term="Retries left", words=sentence(_retries(row)))
+    renew = Action(
+        text="Change", link=Link("act.set_retries", {"jid": row.jid}), icon="", asks=True
+    )
+    yield Fact(
+        term="Retries left",
+        words=sentence(_retries(row)),
+        action=renew if is_editable(row.state) else None,
+    )
     if row.state in jobs.HELD and row.worker:
         seen = found.worker_seen
         since = (", seen ", words.past(seen)) if seen is not None else ()
@@ -240,6 +251,11 @@ def _facts(found: JobDetail) -> Iterable[Fact]:
     yield from _times(found)
     if row.spawned_from_jid:
         yield Fact(term="Made by", words=sentence(words.job(row.spawned_from_jid)))
+
+
+def is_editable(state: str) -> bool:
+    """Say whether nobody has a copy of a job in this state, so that it can be edited."""
+    return state not in jobs.HELD | {"complete"}
 
 
 def _retries(row: JobRow) -> str:
@@ -283,8 +299,10 @@ def tags(jid: str, texts: Iterable[str]) -> tuple[Tag, ...]:
     )
 
 
-def data(jid: str, text: str | None, size: int) -> Data:
+def data(jid: str, text: str | None, size: int, *, editable: bool | None = None) -> Data:
     """Return what the page shows of a job's data; `text` None where it is too large."""
+    edit = Action(text="Edit", link=Link("act.edit_data", {"jid": jid}), asks=True)
+    again = Action(text="Duplicate", link=Link("act.duplicate_job", {"jid": jid}), asks=True)
     whole = Link("jobs.data", {"jid": jid})
     return Data(
         text=text,
@@ -292,6 +310,8 @@ def data(jid: str, text: str | None, size: int) -> Data:
         bytes=size,
         whole=whole,
         download=whole.also(download=1),
+        edit=edit if editable else None,
+        duplicate=None if editable is None else again,
     )
 
 

@@ -167,6 +167,7 @@ class QueuePage(Page):
         paused: workers get no jobs from it.
         waiting: how many jobs wait, for the sentence about the pause.
         pause: what pauses or unpauses it.
+        put: what puts a job into it.
         tabs: with counts; `tab` is the one shown.
         facts: the options that apply to it, each as a sentence of a few words.
         stats: the statistics, on their tab.
@@ -186,6 +187,7 @@ class QueuePage(Page):
     paused: bool
     waiting: int
     pause: Action
+    put: Action
     tabs: tuple[Tab, ...]
     tab: str
     facts: tuple[str, ...]
@@ -245,6 +247,12 @@ def _around(queue: QueueDetail, tab: str) -> QueuePage:
         paused=counts.paused,
         waiting=counts.waiting,
         pause=pause_action(counts.name, paused=counts.paused),
+        put=Action(
+            text="Put a job",
+            link=Link("act.put_job", {"queue": counts.name}),
+            icon="add",
+            asks=True,
+        ),
         tabs=_tabs(counts, tab),
         tab=tab,
         facts=_facts(queue),

@@ -31,6 +31,9 @@ BODIES = {
     "run_jobs": {"jids": ["a"]},
     "reschedule_job": {"when": "2h"},
     "reschedule_jobs": {"jids": ["a"], "when": "2026-12-24T18:00"},
+    "put_job": {"klass": "Job", "data": '{"n": 1.10}', "when": "2h", "tags": ["x"], "depends": []},
+    "edit_data": {"data": '{"n": 1.10}'},
+    "set_retries": {"retries": 7},
     "edit_recurring": {"interval": "15m", "data": '{"n": [1.10]}'},
 }
 

@@ -32,7 +32,13 @@ FIELDS = {
     "dependency": "first",
     "jids": "a",
     "delay": "2h",
+    "klass": "Job",
+    "data": '{"n": 2}',
+    "retries": "7",
 }
+
+#: Of these, what people type into the question.
+TYPED = ("queue", "priority", "tag", "delay", "klass", "data", "retries")
 
 
 @pytest.fixture(params=sorted(ACTIONS))
@@ -74,9 +80,7 @@ def test_it_does_it_from_its_own_question(web, address, stored):
     asked = question(web.page(f"{address}?jids=a" if "ticked" in address else address))
     before = stored()
 
-    answer = web.submit(
-        asked, **{name: FIELDS[name] for name in ("queue", "priority", "tag", "delay")}
-    )
+    answer = web.submit(asked, **{name: FIELDS[name] for name in TYPED})
 
     assert answer.status_code == 303
     assert stored() != before

@@ -42,7 +42,8 @@ PAGES = (
     "/jobs/a",
 )
 
-FILLED = {"queue": "slow", "priority": "5", "tag": "y", "delay": "2h"}
+FILLED = {"queue": "slow", "priority": "5", "tag": "y", "delay": "2h",
+          "klass": "Job", "data": '{"n": 2}', "retries": "7"}  # fmt: skip
 
 
 @pytest.fixture

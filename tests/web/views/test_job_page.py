@@ -67,7 +67,7 @@ def test_a_job_says_what_it_is(client, clock, see):
         "jid": "9f3c21aa0b3c4d5e8f90123456789abc",
         "Queue": "mail",
         "Priority": "10 Change…",
-        "Retries left": "3 of 3",
+        "Retries left": "3 of 3 Change…",
         "Last put": "1 min ago",
         "Tracked": "1 min ago",
     }
