@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
@@ -132,6 +133,9 @@ def _pairs(element: Element) -> list[tuple[str, str]]:
         options = element.all("option")
         chosen = [each for each in options if "selected" in each.attributes] or options[:1]
         return [(name, each.attributes.get("value", each.text)) for each in chosen]
+    if element.tag == "textarea":
+        text = "".join(each for each in element.children if isinstance(each, str))
+        return [(name, re.sub("\r\n?", "\n", text).removeprefix("\n"))]
     if element.tag == "input" and element.attributes.get("type") not in {"checkbox", "radio"}:
         return [(name, element.attributes.get("value", ""))]
     return []
