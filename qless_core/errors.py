@@ -110,6 +110,26 @@ class BadArgument(QlessError):  # noqa: N818 - as above
     code = "BAD_ARGUMENT"
 
 
+class AcrossShards(BadArgument):
+    """Raised when one job is to depend on another, or to be one with it, that is on another shard.
+
+    Attributes:
+        shard: the one that the job is on.
+        jid: the other job.
+        other: the shard that the other one is on.
+
+    """
+
+    code = ""  # no script knows of it
+
+    def __init__(self, what: str, shard: str, jid: str, other: str) -> None:
+        self.shard, self.jid, self.other = shard, jid, other
+        super().__init__(
+            f"{what} is on the shard {shard!r}, the job {jid!r} on {other!r}: "
+            "what belongs together has to be on one shard; pin their queues to one"
+        )
+
+
 class ClusterNeedsTag(BadArgument, RedisUnavailable):
     """Raised when the Redis is a cluster and the namespace holds no hash tag, as `{ql}:` does."""
 

@@ -7,6 +7,7 @@ when somebody asks for it.
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
 import json
 import logging
@@ -832,6 +833,17 @@ class Job:
         self.client.commands.log(self.jid, message, text)
         self.logger.info("%s%s", message, f" {text}" if text else "")
         self._doubt("history")
+
+    def through(self, client: Client) -> Self:
+        """Give the same snapshot, whose verbs go through another client.
+
+        Args:
+            client: one that finds the job, as a client of several shards does.
+
+        """
+        same = copy.copy(self)
+        same._client = client  # noqa: SLF001 - one of ours
+        return same
 
     def reload(self) -> Self:
         """Take the snapshot anew; changes of `data` that were not sent are forgotten.

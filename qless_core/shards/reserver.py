@@ -1,0 +1,123 @@
+"""Takes jobs from several shards, and waits for them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from qless_core.clock import REAL
+from qless_core.duration import seconds_of
+from qless_core.errors import BadArgument
+from qless_core.reserver import Reserver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from threading import Event
+
+    from qless_core.duration import Duration
+    from qless_core.job import Job
+    from qless_core.queue import Queue
+    from qless_core.shards.client import ShardedClient
+
+#: Seconds to block on one shard before the others are asked again.
+SLICE_S: Final = 0.2
+
+
+class ShardedReserver:
+    """Takes the next job of several queues from whichever shard has one; shards are asked in turn.
+
+    To wait, it blocks on one shard after another, so that a job may be found some tenths of a
+    second late. Workers do not wait like that: they have somebody for each shard.
+
+    Args:
+        client: whose queues.
+        queues: their names, or queues; or one of them.
+        stop: ends the waiting when it is set.
+
+    """
+
+    def __init__(
+        self,
+        client: ShardedClient,
+        queues: str | Queue | Iterable[str | Queue],
+        *,
+        stop: Event | None = None,
+    ) -> None:
+        given = [queues] if isinstance(queues, str) or hasattr(queues, "name") else [*queues]
+        names = [queue if isinstance(queue, str) else queue.name for queue in given]
+        self.client = client
+        self._reservers = {
+            shard: Reserver(plain.named(client.worker_name), names, stop=stop)
+            for shard, plain in client.shards.items()
+        }
+        self.queues = next(iter(self._reservers.values())).queues
+
+    def __repr__(self) -> str:
+        return f"<ShardedReserver of {', '.join(map(repr, self.queues))}>"
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was told to wait no more."""
+        return any(reserver.is_stopped for reserver in self._reservers.values())
+
+    def pop(
+        self, count: int | None = None, *, timeout: Duration | None = 0
+    ) -> Job | list[Job] | None:
+        """Take jobs, as `Reserver.pop` does; with a count, maybe of several queues and shards.
+
+        Raises:
+            BadArgument: the timeout is no number from 0 up, or the count none of jobs.
+            RedisUnavailable: a shard cannot be reached.
+
+        """
+        seconds = seconds_of("the timeout", timeout)
+        if seconds is not None and seconds < 0:
+            problem = f"the timeout must be a number of seconds from 0 up or None, got {seconds!r}"
+            raise BadArgument(problem)
+        until = math.inf if seconds is None else REAL.monotonic() + seconds
+        most = 1 if count is None else count
+        jobs = self._taken(most)
+        while not jobs and REAL.monotonic() < until and not self.is_stopped:
+            jobs = self._waited(most, until)
+        if count is None:
+            return jobs[0] if jobs else None
+        return jobs
+
+    def _taken(self, count: int) -> list[Job]:
+        """Take what there is, from a shard further each time."""
+        jobs: list[Job] = []
+        for shard in self._turn():
+            jobs += self._of(shard, count - len(jobs), 0)
+            if len(jobs) >= count:
+                break
+        return jobs
+
+    def _waited(self, count: int, until: float) -> list[Job]:
+        """Block on one shard after another for a moment each."""
+        for shard in self._turn():
+            seconds = max(0.0, min(SLICE_S, until - REAL.monotonic()))
+            jobs = self._of(shard, count, seconds) or self._taken(count)
+            if jobs or self.is_stopped:
+                return jobs
+        return []
+
+    def _of(self, shard: str, count: int, timeout: float) -> list[Job]:
+        jobs = self._reservers[shard].pop(count, timeout=timeout)
+        self.client.whereabouts.note(shard, [job.jid for job in jobs])
+        return [job.through(self.client) for job in jobs]
+
+    def _turn(self) -> list[str]:
+        """Name the shards, beginning with another one each time."""
+        return self.client.turn()
+
+    def __iter__(self) -> Iterator[Job]:
+        """Give jobs as they come, until `stop`."""
+        while not self.is_stopped:
+            job = self.pop(timeout=None)
+            if job is not None:
+                yield job  # type: ignore[misc]  # one, as no count was given
+
+    def stop(self) -> None:
+        """Wait no more; any thread may say so."""
+        for reserver in self._reservers.values():
+            reserver.stop()

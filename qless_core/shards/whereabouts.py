@@ -1,0 +1,71 @@
+"""Where a job is: the shards are asked once, then it is remembered."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from qless_core.client import Client
+
+#: How many jobs are remembered: some megabytes.
+REMEMBERED: Final = 50_000
+
+
+class Whereabouts:
+    """Knows on which shard jobs are. Threads may share it.
+
+    Args:
+        clients: of the shards, by name.
+
+    """
+
+    def __init__(self, clients: Mapping[str, Client]) -> None:
+        self._clients = clients
+        self._known: OrderedDict[str, str] = OrderedDict()
+        self._lock = Lock()
+
+    def note(self, shard: str, jids: Iterable[str]) -> None:
+        """Remember that jobs are on a shard."""
+        with self._lock:
+            for jid in jids:
+                self._known[jid] = shard
+                self._known.move_to_end(jid)
+            while len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+
+    def forget(self, jid: str) -> bool:
+        """Forget where a job was; answers whether that was known."""
+        with self._lock:
+            return self._known.pop(jid, None) is not None
+
+    def recall(self, jid: str) -> str | None:
+        """Name the shard that a job was on when it was last seen; None when that is not known."""
+        return self._known.get(jid)
+
+    def find(self, jid: str) -> str | None:
+        """Name the shard that has a job or recurring job; None where no shard has it."""
+        return self.recall(jid) or self._ask(jid)
+
+    def _ask(self, jid: str) -> str | None:
+        for shard, client in self._clients.items():
+            if client.commands.get(jid) or client.commands.recur_get(jid):
+                self.note(shard, [jid])
+                return shard
+        return None
+
+    def sort(self, jids: Iterable[str]) -> dict[str, list[str]]:
+        """Sort jids by shard, in their order; those that no shard has count to the first."""
+        sorted_: dict[str, list[str]] = {}
+        jids = [*jids]
+        unknown = [jid for jid in jids if self.recall(jid) is None]
+        for shard, client in self._clients.items():
+            found = [job.jid for job in client.commands.multiget(*unknown)]
+            self.note(shard, found)
+            unknown = [jid for jid in unknown if jid not in set(found)]
+        for jid in jids:
+            sorted_.setdefault(self.find(jid) or next(iter(self._clients)), []).append(jid)
+        return sorted_
