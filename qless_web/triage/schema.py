@@ -14,7 +14,7 @@ from typing import Final
 from zlib import crc32
 
 #: Another number makes every index be built anew.
-VERSION: Final = 1
+VERSION: Final = 2
 
 #: States as stored, each by its place; `unknown` is a word that is no state of ours.
 STATES: Final = (
@@ -94,6 +94,26 @@ CREATE INDEX jobs_queue ON jobs (queue, state);
 CREATE INDEX jobs_worker ON jobs (worker);
 CREATE INDEX jobs_tagset ON jobs (tagset);
 CREATE INDEX jobs_until ON jobs (until) WHERE until IS NOT NULL;
+
+-- Failed jobs of a group by the hour, numbered from the epoch; of which `first` and `last` failed.
+CREATE TABLE hours (
+  grp INTEGER NOT NULL,
+  hour INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  PRIMARY KEY (grp, hour)
+) WITHOUT ROWID;
+CREATE INDEX hours_hour ON hours (hour);
+
+-- Failed jobs of a group by class, queue, and host of the worker, each by its kind of name.
+CREATE TABLE affected (
+  grp INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (grp, kind, name)
+) WITHOUT ROWID;
 
 -- `id` is `seq_of` that of the job. What is longer is cut, data at the end of a value.
 CREATE TABLE texts (id INTEGER PRIMARY KEY, message TEXT NOT NULL, data TEXT NOT NULL);

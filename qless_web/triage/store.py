@@ -22,6 +22,7 @@ from qless_web.triage.schema import (
     id_of,
     seq_of,
 )
+from qless_web.triage.tallies import Tallies
 
 if TYPE_CHECKING:
     import sqlite3
@@ -97,6 +98,7 @@ class Store:
         self._tagsets: dict[tuple[str, ...], int] = {(): 0}
         self._worn: dict[int, tuple[str, ...]] = {0: ()}
         self._patterns: dict[tuple[int, str], int] = {}
+        self._tallies = Tallies()
         #: Jobs of each queue in each stored state, and of each group, by number.
         self.placed: Counter[tuple[int, int]] = Counter()
         self.grouped: Counter[int] = Counter()
@@ -297,6 +299,7 @@ class Store:
         for change in changes:
             self._count(change.old, -1)
             self._count(change.row, 1)
+        self._tallies.write(db)
 
     def _index_words(self, change: _Change) -> None:
         before = self._words(change.old, change.had) if change.had is not None else None
@@ -325,6 +328,16 @@ class Store:
         self.completed += step if row.state == STATE["complete"] else 0
         if row.grp is not None:
             self.grouped[row.grp] += step
+            self._tallies.note(
+                row.grp,
+                row.since,
+                {
+                    KLASS: self._said[row.klass],
+                    QUEUE: self._said[row.queue],
+                    WORKER: self._said[row.worker],
+                },
+                step,
+            )
 
     # Names
 
