@@ -1009,6 +1009,17 @@ class Commands:
         reply = self._call("operation.step", operation, run, count, seconds, *pairs)
         return OperationStep.from_reply(wire.reply_record(reply))
 
+    def operation_rest(self, operation: str, state: str, why: str = "") -> str:
+        """Let an operation that is under way rest; answers the state that it is in then.
+
+        Args:
+            operation: which.
+            state: `paused`, or `stopped`.
+            why: where nobody ordered it, the reason in a word.
+
+        """
+        return text(self._call("operation.rest", operation, state, why))
+
     def operation_fare(self, operation: str, start: int, count: int) -> OperationFare:
         """Say what became of jobs that an operation put to work, of a stretch of at most 500."""
         reply = self._call("operation.fare", operation, start, count)

@@ -16,6 +16,7 @@ from qless_web.console import EXTENSION, Console
 from qless_web.extensions import NONE, Extensions
 from qless_web.live.counting import Counting
 from qless_web.live.hub import Hub
+from qless_web.operations.background import Background
 from qless_web.prefix import Prefix
 from qless_web.settings import Settings
 from qless_web.tokens import Tokens
@@ -121,6 +122,7 @@ def create_app(
         access=access,
         hub=Hub(client, told),
         counting=Counting(client, told),
+        operations=Background(client, told),
         tokens=Tokens.read(told.api_token_file),
         accounts=Accounts.of(told, identify),
         extensions=extensions,
@@ -147,6 +149,18 @@ def count_minutes(app: Flask) -> None:
 
     """
     app.extensions[EXTENSION].counting.start()
+
+
+def run_operations(app: Flask) -> None:
+    """Do operations on many jobs, on a thread of this process; after a fork, in the child.
+
+    `qless-web` does so by itself. An operation that no process does waits for one.
+
+    Args:
+        app: as `create_app` made it.
+
+    """
+    app.extensions[EXTENSION].operations.start()
 
 
 def _wrap(app: Flask, told: Settings) -> None:

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from qless_core.errors import QlessError
+from qless_core.errors import NotPermitted, QlessError
+from qless_web import trail
 from qless_web.console import current
 from qless_web.request_id import request_id
 
@@ -29,6 +30,7 @@ class Record:
             shown, so the question was asked anew) or `failed`, as long as nothing better is known.
         counts: how many jobs were done and how many left out, by reason.
         why: what a refusal or an error said.
+        note: what whoever asked said about it.
 
     """
 
@@ -37,6 +39,7 @@ class Record:
     outcome: Literal["done", "refused", "asked", "failed"] = "failed"
     counts: Mapping[str, int] = field(default_factory=dict)
     why: str = ""
+    note: str = ""
 
 
 @contextmanager
@@ -79,4 +82,31 @@ def _write(record: Record, took_ms: float) -> None:
     }
     if record.why:
         line["why"] = record.why
+    if record.note:
+        line["note"] = record.note
     log.info("%s", json.dumps(line, ensure_ascii=True))
+    if record.outcome != "asked" and not current().settings.read_only:
+        _store(record)
+
+
+def _store(record: Record) -> None:
+    """Add it to the audit in Redis, where that can be; the log has it in any case."""
+    here = current()
+    entry = trail.Entry(
+        action=record.action,
+        who=here.identity.title,
+        address=here.identity.address,
+        on=record.on,
+        outcome=record.outcome,
+        counts=record.counts,
+        why=record.why,
+        note=record.note,
+        request=request_id(),
+    )
+    settings = here.settings
+    try:
+        trail.write(here.client, entry, days=settings.audit_days, most=settings.audit_size)
+    except NotPermitted:
+        return  # a console whose user may only read, which each of its pages says
+    except QlessError as error:
+        log.warning("the audit in Redis misses request %s: %s", request_id(), error)

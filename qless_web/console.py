@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from qless_web.access import Access, Permission
     from qless_web.live.counting import Counting
     from qless_web.live.hub import Hub
+    from qless_web.operations.background import Background
     from qless_web.settings import Settings
 
 A = TypeVar("A")
@@ -65,6 +66,7 @@ class Console:
     access: Access
     hub: Hub
     counting: Counting
+    operations: Background
     rights: Rights = field(default_factory=Rights)
     outage: Outage = field(default_factory=Outage)
     tokens: Tokens = field(default_factory=Tokens)

@@ -270,6 +270,19 @@ class Settings:
     count_minutes: bool = _setting(
         default=True, check=_switch, text="note once a minute what was done, for the charts"
     )
+    run_operations: bool = _setting(
+        default=True, check=_switch, text="do operations on many jobs in this process"
+    )
+    trash_hours: int = _setting(
+        24, _whole(1, 24 * 365), "hours for which cancelled jobs can come back"
+    )
+    trash_size: int = _setting(
+        256, _whole(1, 1_000_000), "megabytes of Redis that they may take; the oldest go first"
+    )
+    audit_days: int = _setting(90, _whole(1, 36_500), "days for which the audit is kept")
+    audit_size: int = _setting(
+        100_000, _whole(100, 10_000_000), "records that the audit keeps at most"
+    )
     live_max_streams: int = _setting(
         48, _whole(0, 4000), "open live pages served at once; others ask again from time to time"
     )

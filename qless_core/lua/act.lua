@@ -40,7 +40,8 @@ local FITS = {
 -- What an operation is, as its hash says: a table of texts, with '' for what is not there; nil where there
 -- is none.
 local SAID = { 'action', 'state', 'run', 'at', 'total', 'form', 'group', 'before', 'queue', 'delay',
-  'value', 'tags', 'canary', 'of', 'keep', 'again', 'began' }
+  'value', 'tags', 'canary', 'of', 'keep', 'again', 'began',
+  'lasts' }
 
 local function said(id)
   local found = call('hmget', operation(id), unpack(SAID))
@@ -75,10 +76,13 @@ end
 local NEEDED = '!'
 
 -- The jid of an entry, and the state that the job was in: nil where it was in none that is known,
--- `dependents` where it was needed.
+-- `dependents` where it was needed. Of jobs that were picked from another list, their place in that.
 local function entry(op, text)
   if op.form == 'group' then
     return text, 'failed'
+  elseif op.form == 'picked' then
+    local index, jid = string.match(text, '^(%d+):(.*)$')
+    return jid, tonumber(index)
   end
   local letter = string.sub(text, 1, 1)
   return string.sub(text, 2), letter == NEEDED and 'dependents' or STATES[letter]
@@ -539,6 +543,7 @@ local function undo(chunk, jid, index)
   local why = Undo[back.what](chunk.now, jid, back)
   if not why then
     call('hdel', key, jid)
+    call('hincrby', operation(chunk.op.of), 'restored', 1)
   end
   return why
 end
@@ -548,7 +553,7 @@ local function act(chunk, text, index, given)
   local op = chunk.op
   local jid, state = entry(op, text)
   if op.action == 'undo' then
-    return undo(chunk, jid, op.total - 1 - index)
+    return undo(chunk, jid, op.form == 'picked' and state or op.total - 1 - index)
   end
   local was, why = look(chunk.now, op, jid, state)
   if not was then
@@ -607,6 +612,10 @@ local function store(op, at, chunk)
     call('hset', key, unpack(fields))
     call('expire', key, op.keep)
   end
+  if bytes > 0 then
+    call('hincrby', operation(op.id), 'kept', bytes)
+    call('zadd', Key.web('trash'), 'NX', chunk.now, op.id)
+  end
   return bytes
 end
 
@@ -633,6 +642,9 @@ local function note(op, at, chunk, left, number)
   elseif at + number >= op.total then
     op.state = 'done'
     call('hmset', key, 'state', op.state, 'ended', chunk.now)
+    for _, part in ipairs(op.lasts ~= '' and { '', ':list', ':report' } or {}) do
+      call('expire', operation(op.id, part), op.lasts)
+    end
   elseif canary > 0 and at + number >= canary then
     op.state = 'paused'
     call('hmset', key, 'state', op.state, 'why', 'canary', 'canary', '0')
@@ -642,6 +654,15 @@ end
 local function reply(op, at, skipped, began, bytes)
   return '{"state":' .. encode(op.state) .. ',"at":' .. at .. ',"total":' .. op.total .. ',"skipped":'
     .. skipped .. ',"bytes":' .. bytes .. ',"took":' .. Json.number(math.max(spent() - began, 0)) .. '}'
+end
+
+-- An operation that was queued runs from its first step on.
+local function begin(op, now)
+  if op.state == 'queued' then
+    op.state = 'running'
+    call('hset', operation(op.id), 'state', op.state)
+    call('hsetnx', operation(op.id), 'began', now)
+  end
 end
 
 -- The pairs of data that came along for an edit.
@@ -668,11 +689,13 @@ Commands['operation.step'] = function(now, arg)
   local op = said(id)
   if not op then
     return '{"state":"gone","at":0,"total":0,"skipped":0,"bytes":0,"took":0}'
-  elseif op.state ~= 'running' or tonumber(op.run) ~= run then
-    return reply({ state = op.state == 'running' and 'superseded' or op.state, total = op.total }, op.at, 0,
-      began, 0)
+  elseif tonumber(op.run) ~= run then
+    return reply({ state = 'superseded', total = op.total }, op.at, 0, began, 0)
+  elseif op.state ~= 'running' and op.state ~= 'queued' then
+    return reply(op, op.at, 0, began, 0)
   end
   Check.memory()
+  begin(op, now)
   local given = pairs_given(arg, 5)
   local canary = tonumber(op.canary) or 0
   if canary > op.at then
@@ -701,6 +724,25 @@ Commands['operation.step'] = function(now, arg)
   local bytes = store(op, op.at, chunk)
   note(op, op.at, chunk, left, number)
   return reply(op, op.at + number, skipped, began, bytes)
+end
+
+-- operation.rest id state why -> the state that the operation is in then; '' where there is none. Lets one
+-- that is queued, runs or is paused rest, `paused` or `stopped`; any other one stays as it is.
+Commands['operation.rest'] = function(_, arg)
+  local id = Check.name(arg[1], 'operation')
+  local state = arg[2]
+  if state ~= 'paused' and state ~= 'stopped' then
+    Check.must('state', 'paused or stopped', state)
+  end
+  local why = Check.text(arg[3], 'why')
+  local op = said(id)
+  if not op then
+    return ''
+  elseif op.state ~= 'queued' and op.state ~= 'running' and op.state ~= 'paused' then
+    return op.state
+  end
+  call('hmset', operation(id), 'state', state, 'why', why)
+  return state
 end
 
 -- operation.freeze id group newest count -> how many jobs there are. Copies the list of a failure group:

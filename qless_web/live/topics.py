@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qless_core import events, reads
+from qless_web.operations import marks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -24,6 +25,7 @@ _WORDS: dict[str, Callable[[int], Plan[Mark]]] = {
     "completed": lambda _turn: reads.completed_mark(),
     "config": lambda _turn: reads.config_mark(),
     "rail": lambda _turn: reads.rail_mark(),
+    "operations": lambda _turn: marks.all_of_them(),
 }
 
 #: What the tick reads for a topic of a kind and a name.
@@ -33,6 +35,7 @@ _KINDS: dict[str, Callable[[str], Plan[Mark]]] = {
     "job": reads.job_mark,
     "worker": reads.worker_mark,
     "tag": reads.tag_mark,
+    "operation": marks.one,
 }
 
 #: What a browser hears that names no topic: all words but `rail`, whose counts are theirs.

@@ -501,6 +501,10 @@ BAD_CALLS = {
         *[(("op", 1, value, 1), "count") for value in NOT_COUNTS],
         *[(("op", 1, 5, value), "seconds") for value in (*NOT_NUMBERS, "0", "-1")],
     ],
+    "operation.rest": [
+        *without(("op", "paused"), "operation", "state", "why"),
+        (("op", "running", ""), "state"),
+    ],
     "operation.fare": [
         *without(("op", 0), "operation", "from"),
         (("nothing", 0, 5), "operation"),

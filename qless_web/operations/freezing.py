@@ -1,0 +1,251 @@
+"""From a selection to an operation with a frozen list: what is done later is what was chosen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+from qless_core.errors import BadArgument
+from qless_web.operations import operation as store
+from qless_web.operations import waiting
+from qless_web.operations.sending import call, send
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qless_core.client import Client
+    from qless_web.operations.operation import Operation
+    from qless_web.operations.options import Options
+    from qless_web.operations.selection import Selection
+
+#: Jobs that one call of the script adds to a list, and looks at.
+_ADDED: Final = 500
+_LOOKED_AT: Final = 250
+
+#: Jids of a few that are shown.
+_SHOWN: Final = 5
+
+
+class Search(Protocol):
+    """Finds the jobs of a search."""
+
+    def __call__(self, q: str) -> Iterable[str]:
+        """Give the jids that a search finds.
+
+        Raises:
+            BadArgument: it cannot be understood, or there is no index to search.
+
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Who wants an operation, and what they say about it."""
+
+    who: str = ""
+    address: str = ""
+    note: str = ""
+
+
+def freeze(  # noqa: PLR0913 - what an operation is made of, by name
+    client: Client,
+    *,
+    action: str,
+    selection: Selection,
+    options: Options,
+    asked: Asked,
+    search: Search,
+    keep_s: int,
+) -> Operation:
+    """Make a draft: its jobs are listed, and looked at; nothing is done to them.
+
+    Args:
+        client: whose jobs.
+        action: what it is to do.
+        selection: to which jobs.
+        options: and how.
+        asked: who wants it.
+        search: finds the jobs of a search.
+        keep_s: seconds for which is kept what the jobs were.
+
+    Raises:
+        BadArgument: there is nothing of what was chosen.
+        QlessError: Redis refused.
+
+    """
+    name = store.new_id()
+    fields: dict[str, object] = {
+        "action": action,
+        "state": "draft",
+        "run": 0,
+        "at": 0,
+        "created": f"{client.now():.3f}",
+        "lasts": store.KEPT_S,
+        "keep": keep_s,
+        "told": store.dumps(options.told()),
+        "selection": store.dumps(selection.told()),
+        "who": asked.who,
+        "address": asked.address,
+        "note": asked.note,
+        **options.stored(),
+        **_form(selection, action, options),
+    }
+    store.change(client, name, **fields)
+    _expire(client, name)
+    total = _list(client, name, action, selection, options, search)
+    if not total:
+        send(client, call("unlink", store.hash_key(client.keys, name)))
+        problem = "There is no job in what was chosen."
+        raise BadArgument(problem)
+    store.change(client, name, total=total)
+    _expire(client, name)
+    return look(client, name, total)
+
+
+def freeze_undo(
+    client: Client, of: Operation, asked: Asked, picked: Sequence[tuple[int, str]] = ()
+) -> Operation:
+    """Make the draft of what undoes an operation.
+
+    Args:
+        client: whose jobs.
+        of: the operation.
+        asked: who wants it.
+        picked: only these of its jobs, each with its place in the list; none: all.
+
+    Raises:
+        QlessError: Redis refused.
+
+    """
+    name = store.new_id()
+    store.change(
+        client,
+        name,
+        action="undo",
+        state="draft",
+        run=0,
+        at=0,
+        created=f"{client.now():.3f}",
+        lasts=store.KEPT_S,
+        of=of.id,
+        form="picked" if picked else of_form(client, of),
+        told=store.dumps({}),
+        selection=store.dumps({"operation": of.id}),
+        who=asked.who,
+        address=asked.address,
+        note=asked.note,
+    )
+    old, new = store.list_key(client.keys, of.id), store.list_key(client.keys, name)
+    if picked:
+        entries = [f"{index}:{jid}" for index, jid in reversed(picked)]
+        send(client, call("rpush", new, *entries))
+    else:
+        send(client, call("copy", old, new, replace=True))
+    (total,) = send(client, call("llen", new))
+    store.change(client, name, total=total, classes=store.dumps(dict(of.classes)))
+    _expire(client, name)
+    return loaded(client, name)
+
+
+def of_form(client: Client, of: Operation) -> str:
+    """Say how the list of an operation is written."""
+    (form,) = send(client, call("hget", store.hash_key(client.keys, of.id), "form"))
+    return str(form or "jids")
+
+
+def loaded(client: Client, name: str) -> Operation:
+    """Read an operation that was there just now.
+
+    Raises:
+        BadArgument: it is gone.
+
+    """
+    found = store.load(client, name)
+    if found is None:
+        problem = f"There is no operation {name} any more."
+        raise BadArgument(problem)
+    return found
+
+
+def look(client: Client, name: str, total: int) -> Operation:
+    """Look at all jobs of an operation, and note what it would do to them.
+
+    Raises:
+        QlessError: Redis could not be asked.
+
+    """
+    classes: Counter[str] = Counter()
+    queues: Counter[str] = Counter()
+    left: Counter[str] = Counter()
+    sample: list[str] = []
+    odd: list[tuple[str, str]] = []
+    for start in range(0, total, _LOOKED_AT):
+        found = client.commands.operation_look(name, start, _LOOKED_AT)
+        classes.update(found.classes)
+        queues.update(found.queues)
+        left.update(found.left)
+        sample += found.sample
+        odd += found.odd
+    store.change(
+        client,
+        name,
+        excluded=store.dumps(dict(left.most_common())),
+        classes=store.dumps(dict(classes.most_common(100))),
+        queues=store.dumps(dict(queues.most_common(100))),
+        sample=store.dumps(sample[:_SHOWN]),
+        odd=store.dumps(odd[:_SHOWN]),
+    )
+    return loaded(client, name)
+
+
+def _form(selection: Selection, action: str, options: Options) -> dict[str, object]:
+    if selection.group is None:
+        return {"form": "jids"}
+    before = {"before": f"{selection.asked:.3f}"} if selection.asked else {}
+    named = action == "cancel" and options.dependents
+    return {
+        "form": "jids" if named else "group",
+        "group": "" if named else selection.group,
+        **before,
+    }
+
+
+def _list(
+    client: Client,
+    name: str,
+    action: str,
+    selection: Selection,
+    options: Options,
+    search: Search,
+) -> int:
+    """Write the list of an operation; answers how many jobs it has."""
+    if selection.group is not None:
+        total = client.commands.operation_freeze_group(
+            name, selection.group, selection.newest, selection.count
+        )
+        if not (action == "cancel" and options.dependents):
+            return total
+        key = store.list_key(client.keys, name)
+        (listed,) = send(client, call("lrange", key, 0, -1))
+        send(client, call("unlink", key))
+        jids = tuple(dict.fromkeys(reversed(listed)))
+    else:
+        jids = selection.jids if selection.q is None else tuple(search(selection.q))
+    if action != "cancel":
+        return _added(client, name, jids)
+    doomed, needed = waiting.order(client, jids, dependents=options.dependents)
+    return max(_added(client, name, doomed), _added(client, name, needed, needed=True))
+
+
+def _added(client: Client, name: str, jids: Sequence[str], *, needed: bool = False) -> int:
+    total = 0
+    for start in range(0, len(jids), _ADDED):
+        chunk = jids[start : start + _ADDED]
+        total = client.commands.operation_freeze(name, chunk, needed=needed)
+    return total
+
+
+def _expire(client: Client, name: str) -> None:
+    keys = (store.hash_key(client.keys, name), store.list_key(client.keys, name))
+    send(client, *(call("expire", key, store.DRAFT_S) for key in keys))

@@ -1,0 +1,137 @@
+"""What is ordered of an operation: start, pause, go on, stop. The work itself is another's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from qless_core.client import Client
+from qless_web.operations import operation as store
+from qless_web.operations.sending import call, send
+
+if TYPE_CHECKING:
+    from qless_web.operations.operation import Operation
+
+#: The queue of the console's own jobs, in a namespace of its own.
+QUEUE: Final = "operations"
+#: Seconds of silence after which another process goes on with an operation.
+LOCK_S: Final = 15
+#: How often others may go on with it: more often than processes will ever die.
+_RETRIES: Final = 1_000_000
+#: What runs them, as qless imports it.
+KLASS: Final = "qless_web.operations.running.perform"
+
+
+def workshop(client: Client, worker_name: str | None = None) -> Client:
+    """Make the client of the console's own jobs, in the same Redis.
+
+    Args:
+        client: the client of the queue.
+        worker_name: in whose name they are worked.
+
+    """
+    return Client(
+        namespace=client.keys.web("ops:"),
+        redis=client.redis,
+        clock=client.clock,
+        worker_name=worker_name,
+    )
+
+
+def start(client: Client, operation: Operation) -> Operation:
+    """Let a draft, or one that rests, be done in the background; any other one stays as it is.
+
+    Raises:
+        QlessError: Redis refused.
+
+    """
+    if operation.state not in ("draft", "paused", "stopped") or operation.at >= operation.total:
+        return operation
+    keys = client.keys
+    run = operation.run + 1
+    now = client.now()
+    key = store.hash_key(keys, operation.id)
+    fields = {"state": "queued", "run": str(run), "why": ""}
+    send(
+        client,
+        call("hset", key, mapping=fields),
+        *(call("persist", each) for each in (key, store.list_key(keys, operation.id))),
+        call("zadd", store.index_key(keys), {operation.id: operation.created or now}),
+        call("zremrangebyrank", store.index_key(keys), 0, -store.MOST - 1),
+        call("zremrangebyscore", store.index_key(keys), "-inf", now - store.KEPT_S),
+    )
+    put(client, operation.id, run)
+    return _again(client, operation)
+
+
+def put(client: Client, operation: str, run: int) -> None:
+    """Put the job that does an operation.
+
+    Raises:
+        QlessError: Redis refused.
+
+    """
+    workshop(client, "console").queues[QUEUE].put(
+        KLASS,
+        {"operation": operation, "run": run},
+        jid=job_of(operation, run),
+        retries=_RETRIES,
+        heartbeat=LOCK_S,
+        replace=False,
+    )
+
+
+def job_of(operation: str, run: int) -> str:
+    """Name the job that does a run of an operation."""
+    return f"{operation}-{run}"
+
+
+def pause(client: Client, operation: Operation) -> Operation:
+    """Let an operation rest after the chunk that it is at.
+
+    Raises:
+        QlessError: Redis refused.
+
+    """
+    return _rest(client, operation, "paused")
+
+
+def stop(client: Client, operation: Operation) -> Operation:
+    """End an operation after the chunk that it is at; what is done stays done.
+
+    Raises:
+        QlessError: Redis refused.
+
+    """
+    return _rest(client, operation, "stopped")
+
+
+def _rest(client: Client, operation: Operation, state: store.State) -> Operation:
+    if operation.state in ("queued", "running", "paused") and operation.at < operation.total:
+        client.commands.operation_rest(operation.id, state)
+    return _again(client, operation)
+
+
+def _again(client: Client, operation: Operation) -> Operation:
+    return store.load(client, operation.id) or operation
+
+
+def mend(client: Client) -> int:
+    """Put the job of each operation that waits for one and has none; answers how many.
+
+    A process may die between the note that an operation is started and the job that does it.
+
+    Raises:
+        QlessError: Redis could not be asked.
+
+    """
+    (names,) = send(client, call("zrevrange", store.index_key(client.keys), 0, 99))
+    keys = [store.hash_key(client.keys, name) for name in names]
+    found = send(client, *(call("hmget", key, "state", "run") for key in keys)) if keys else []
+    waiting = [
+        (name, int(run or 0))
+        for name, (state, run) in zip(names, found, strict=True)
+        if state in ("queued", "running")
+    ]
+    for name, run in waiting:
+        put(client, name, run)
+    return len(waiting)

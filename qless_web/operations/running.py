@@ -1,0 +1,254 @@
+"""Does an operation, a chunk at a time, and leaves Redis more than half of its time for others.
+
+Whatever is done is noted in Redis in the same call, so whoever goes on after a death, a pause or a
+restart begins where the last one was.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Final
+
+from qless_core.clock import REAL
+from qless_web.operations import operation as store
+from qless_web.operations import trash
+from qless_web.operations.editing import with_fields
+from qless_web.operations.sending import call, send
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qless_core.client import Client
+    from qless_core.job import Job
+    from qless_core.records import OperationStep
+    from qless_web.operations.operation import Operation
+
+log = logging.getLogger("qless.web.operations")
+
+#: Jobs that one call is given at most, and seconds of the server's time that it begins jobs for.
+CHUNK: Final = 200
+STEP_S: Final = 0.003
+#: How much of the server's time an operation takes, at most.
+SHARE: Final = 0.45
+#: Seconds between two looks at how many of the retried have failed again; jobs of one look.
+_LOOK_S: Final = 1.0
+_LOOKS: Final = 4
+_LOOKED_AT: Final = 500
+#: So many must have ended before their share says anything.
+ENOUGH: Final = 20
+#: Seconds between two looks whether a slow operation is to rest.
+_NAP_S: Final = 0.5
+
+#: The client whose jobs the operations of this thread are about, and how long a trash it has.
+_bench: ContextVar[Bench] = ContextVar("qless_operations")
+
+
+class Bench:
+    """What the console's own jobs work with.
+
+    Args:
+        client: whose jobs operations are about.
+        trash_bytes: how much may be kept of what jobs were.
+
+    """
+
+    def __init__(self, client: Client, trash_bytes: int) -> None:
+        self.client = client
+        self.trash_bytes = trash_bytes
+
+    @contextmanager
+    def __call__(self, _job: Job) -> Iterator[None]:
+        """Let a job of the console know it: as middleware."""
+        token = _bench.set(self)
+        try:
+            yield
+        finally:
+            _bench.reset(token)
+
+
+def perform(job: Job) -> None:
+    """Do one run of an operation: what the worker of the console calls."""
+    bench = _bench.get()
+    name, run = str(job["operation"]), int(job["run"])
+    operation = store.load(bench.client, name)
+    if operation is None or operation.run != run:
+        return
+    log.info("operation %s: %s of %s jobs", name, operation.action, operation.total)
+    Run(bench, operation, job).go()
+
+
+class Run:
+    """One run of an operation.
+
+    Args:
+        bench: whose jobs.
+        operation: as it is now.
+        job: the console's own job that does it; None where it is done at once.
+
+    """
+
+    def __init__(self, bench: Bench, operation: Operation, job: Job | None = None) -> None:
+        self._bench = bench
+        self._client = bench.client
+        self._operation = operation
+        self._job = job
+        self._edits = _edits_of(bench.client, operation) if operation.action == "edit" else None
+        self._at = operation.at
+        self._began = REAL.monotonic()
+        self._looked = self._began
+        self._kept = 0
+
+    def go(self, until: float | None = None) -> str:
+        """Do all that is left, unless it is told to rest; answers the state that it is in.
+
+        Args:
+            until: the moment at which to leave off, by `REAL.monotonic`; None for none.
+
+        Raises:
+            QlessError: Redis is away; the next run goes on.
+
+        """
+        state = "running"
+        while state == "running" and not (until is not None and REAL.monotonic() >= until):
+            count = self._allowed()
+            if not count:
+                state = self._nap()
+                continue
+            began = REAL.monotonic()
+            step = self._step(count)
+            state = step.state
+            if state == "running":
+                self._look_after(step)
+                REAL.wait(max(0.0, step.took_s / SHARE - (REAL.monotonic() - began)))
+        self._end()
+        return state
+
+    def _allowed(self) -> int:
+        """Say how many jobs may be done now."""
+        rate = self._operation.rate
+        if not rate:
+            return CHUNK
+        due = (REAL.monotonic() - self._began) * rate - (self._at - self._operation.at)
+        return min(CHUNK, int(due) + (1 if self._at == self._operation.at else 0))
+
+    def _nap(self) -> str:
+        """Wait until the next job is due, and see whether it is to be done."""
+        rest = 1 / self._operation.rate
+        REAL.wait(min(_NAP_S, rest))
+        self._watch()
+        found = store.load(self._client, self._operation.id)
+        if found is None:
+            return "gone"
+        if found.run != self._operation.run:
+            return "superseded"
+        return "running" if found.state in ("queued", "running") else found.state
+
+    def _step(self, count: int) -> OperationStep:
+        operation = self._operation
+        edits = self._edits(self._at, count) if self._edits else ()
+        step = self._client.commands.operation_step(
+            operation.id, operation.run, count, STEP_S, edits
+        )
+        self._at = step.at
+        self._kept += step.kept
+        return step
+
+    def _look_after(self, _step: OperationStep) -> None:
+        """Do now and then what is not done at each step."""
+        if REAL.monotonic() - self._looked >= _LOOK_S:
+            self._watch()
+            if self._kept:
+                trash.shrink(self._client, self._bench.trash_bytes)
+
+    def _watch(self) -> None:
+        """Stop where too many have failed again."""
+        if REAL.monotonic() - self._looked < _LOOK_S:
+            return
+        self._looked = REAL.monotonic()
+        percent = self._operation.stop_percent
+        if not percent:
+            return
+        failed, ended = fare(self._client, self._operation.id, self._at)
+        if ended >= ENOUGH and failed * 100 > percent * ended:
+            self._client.commands.operation_rest(self._operation.id, "stopped", "failing")
+
+    def _end(self) -> None:
+        if self._kept:
+            trash.shrink(self._client, self._bench.trash_bytes)
+
+
+def fare(client: Client, name: str, at: int) -> tuple[int, int]:
+    """See what became of the jobs that an operation put to work, and note it.
+
+    Jobs run about in the order in which they were put, so those that have all ended are passed
+    over the next time.
+
+    Returns:
+        How many have failed again, and how many have ended, those among them; as far as was looked.
+
+    Raises:
+        QlessError: Redis could not be asked.
+
+    """
+    key = store.hash_key(client.keys, name)
+    names = ("passed", "passed_failed", "passed_ended")
+    (told,) = send(client, call("hmget", key, *names))
+    passed, failed, ended = (int(each or 0) for each in told)
+    start, is_settled = passed, True
+    open_failed = open_ended = 0
+    for _ in range(_LOOKS):
+        found = client.commands.operation_fare(name, start, _LOOKED_AT)
+        is_settled = is_settled and found.looked == _LOOKED_AT and found.ended == found.looked
+        if is_settled:
+            passed, failed, ended = passed + _LOOKED_AT, failed + found.failed, ended + found.ended
+        else:
+            open_failed, open_ended = open_failed + found.failed, open_ended + found.ended
+        start += _LOOKED_AT
+        if start >= at:
+            break
+    store.change(
+        client,
+        name,
+        passed=passed,
+        passed_failed=failed,
+        passed_ended=ended,
+        failed_again=failed + open_failed,
+        ended_again=ended + open_ended,
+    )
+    return failed + open_failed, ended + open_ended
+
+
+class _edits_of:  # noqa: N801 - called like a function
+    """Makes the new data of the next jobs of an edit."""
+
+    def __init__(self, client: Client, operation: Operation) -> None:
+        self._client = client
+        self._keys = client.keys
+        self._id = operation.id
+        key = store.hash_key(client.keys, operation.id)
+        (told,) = send(client, call("hmget", key, "set", "data", "form"))
+        self._fields = [(name, value) for name, value in store.read_list(told[0])]
+        self._whole = told[1] or ""
+        self._is_group = told[2] == "group"
+
+    def __call__(self, at: int, count: int) -> list[tuple[str, str]]:
+        """Give the data of some jobs from one on, as it is and as it is to be."""
+        key = store.list_key(self._keys, self._id)
+        (entries,) = send(self._client, call("lrange", key, -(at + count), -(at + 1)))
+        jids = [entry if self._is_group else entry[1:] for entry in reversed(entries)]
+        if not jids:
+            return []
+        found = send(self._client, *(call("hget", self._keys.job(jid), "data") for jid in jids))
+        return [self._edited(text) for text in found]
+
+    def _edited(self, text: str | None) -> tuple[str, str]:
+        if text is None:
+            return "", ""
+        if self._whole:
+            return text, self._whole
+        try:
+            return text, with_fields(text, self._fields)
+        except ValueError:
+            return "", ""
