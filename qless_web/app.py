@@ -94,6 +94,8 @@ def create_app(
         extensions: what the host application adds, as in `qless_web.extensions`.
         identify: says of a request, by its WSGI environ, who has signed in at the application around
             this one: a name, a name and a role, or None for nobody.
+        identify: says of a request, by its WSGI environ, who has signed in at the host
+            application: a name, a name and a role, or None for nobody.
         settings: as in `qless_web.settings`; unknown names are refused.
 
     Returns:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from qless_core.command_line import Parser
 from qless_core.masking import hushed
+from qless_web.accounts import command
+from qless_web.accounts.accounts import Accounts
 from qless_web.presenters.frame import running_version
 from qless_web.process.backing import backing
 from qless_web.process.daemon import daemonize, must_be_writable
@@ -44,8 +46,9 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         SystemExit: always; 0 when it did what was asked.
 
     """
+    told = sys.argv[1:] if argv is None else list(argv)
     try:
-        code = _order(vars(_parser().parse_args(argv)))
+        code = command.order(told[1:]) if told[:1] == ["user"] else _order(_flags(told))
     except SettingError as error:
         code = _complain(error, USAGE)
     except StartError as error:
@@ -53,6 +56,10 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         code = 128 + signal.SIGINT
     sys.exit(code)
+
+
+def _flags(argv: Sequence[str]) -> dict[str, Any]:
+    return vars(_parser().parse_args(argv))
 
 
 def _complain(error: Exception, code: int) -> int:
@@ -69,7 +76,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="qless-web",
         description="The console of qless: see the jobs in a Redis, and mend them.",
-        epilog="Each setting is also an environment variable: --read-only is QLESS_WEB_READ_ONLY.",
+        epilog="Each setting is also an environment variable: --read-only is QLESS_WEB_READ_ONLY. "
+        "Who may sign in is said with qless-web user: see qless-web user --help.",
         argument_default=argparse.SUPPRESS,
         allow_abbrev=False,
     )
@@ -114,7 +122,9 @@ def _order(given: dict[str, Any]) -> int:
             f"({settings.threads}): live pages would leave no thread for the others"
         )
         raise SettingError(message)
-    Tokens.read(settings.api_token_file)  # complains here rather than in each process that serves
+    # These complain here rather than in each process that serves.
+    Tokens.read(settings.api_token_file)
+    Accounts.of(settings, None)
     return _start(settings)
 
 
@@ -129,7 +139,7 @@ def _absolute(settings: Settings) -> Settings:
     """Make every path absolute: a daemon leaves the folder it was started in."""
     paths = {
         name: place.absolute()
-        for name in ("embedded", "pid_file", "log_file", "api_token_file")
+        for name in ("embedded", "pid_file", "log_file", "api_token_file", "users_file")
         if (place := getattr(settings, name)) is not None
     }
     log = settings.access_log

@@ -9,7 +9,9 @@ from flask import current_app, g, request
 
 from qless_core import reads
 from qless_core.clock import SERVER
-from qless_web.accounts.identity import Identity
+from qless_web.accounts.accounts import Accounts
+from qless_web.accounts.identity import SESSION_WAYS, Identity
+from qless_web.accounts.sessions import SignedOut, ended
 from qless_web.extensions import NONE, Extensions
 from qless_web.outage import Outage
 from qless_web.tokens import Tokens
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from qless_core.reads import Plan
     from qless_core.reads.frame import FrameCounts
     from qless_web.access import Access, Permission
+    from qless_web.accounts.sessions import Session
     from qless_web.live.counting import Counting
     from qless_web.live.hub import Hub
     from qless_web.operations.background import Background
@@ -70,6 +73,7 @@ class Console:
     rights: Rights = field(default_factory=Rights)
     outage: Outage = field(default_factory=Outage)
     tokens: Tokens = field(default_factory=Tokens)
+    accounts: Accounts = field(default_factory=Accounts)
     extensions: Extensions = NONE
 
 
@@ -79,6 +83,7 @@ class Current:
     def __init__(self, console: Console) -> None:
         self.console = console
         self._identity: Identity | None = None
+        self._session: Session | None = None
         self._counts: FrameCounts | None = None
 
     @property
@@ -117,12 +122,20 @@ class Current:
     def identity(self) -> Identity:
         """Who asks: their name, their role and the address that they ask from."""
         if self._identity is None:
-            self._identity = Identity(request.remote_user or "", request.remote_addr or "")
+            accounts = self.console.accounts
+            session = accounts.session(request, self.client.clock.now())
+            self._identity = accounts.identity(request, session)
+            self._session = session if self._identity.way in SESSION_WAYS else None
         return self._identity
+
+    @property
+    def session(self) -> Session | None:
+        """The sign-in that the request brings; None where somebody is known in another way."""
+        return self._session if self.identity.role else None
 
     def is_asked_by(self, identity: Identity) -> None:
         """Take somebody for the one who asks."""
-        self._identity = identity
+        self._identity, self._session = identity, None
 
     def refusal(self, permission: Permission, action: str = "", queues: Iterable[str] = ()) -> str:
         """Say why something may not be done here, or not by who asks; "" when it may.
@@ -157,16 +170,30 @@ class Current:
         found = self._run(plans)
         return found[0] if len(plans) == 1 else tuple(found)
 
+    def ask(self, plan: Plan[A]) -> A:
+        """Send the commands of one plan alone, without the counts; also such that change something.
+
+        Raises:
+            QlessError: Redis is gone, or refuses.
+
+        """
+        client = self.client
+        _, found = reads.run(client.redis, client.keys, (plan,), now=client.clock.now())
+        return cast("A", found[0])
+
     def _run(self, plans: tuple[Plan[Any], ...]) -> list[Any]:
         client, rights = self.client, self.console.rights
         began = client.clock.monotonic()
         stamp = client.clock.stamp()
-        _, (counts, *found) = reads.run(
+        _, (counts, is_over, *found) = reads.run(
             client.redis,
             client.keys,
-            (reads.frame(probe=rights.due(began)), *plans),
+            (reads.frame(probe=rights.due(began)), ended(self.session), *plans),
             now=None if stamp == SERVER else float(stamp),
         )
+        if is_over:
+            self.is_asked_by(Identity("", self.identity.address, grant=None))
+            raise SignedOut
         self.console.outage.is_over(client.safe_url)
         if counts.read_only is not None:
             rights.told(counts.read_only, began)

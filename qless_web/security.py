@@ -35,6 +35,9 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
+#: Said where `trusted_hosts` does not name the host of a request.
+WRONG_HOST = "This console does not answer to that host name."
+
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _PORTS = {"http": 80, "https": 443}
@@ -59,14 +62,14 @@ class PlaceCheck:
         return self._app(environ, start_response)
 
 
-def _refusal(text: str, environ: WSGIEnvironment) -> Plain:
+def _refusal(text: str, environ: WSGIEnvironment, status: int = 400) -> Plain:
     """Refuse before there is a request that anything else could be asked of."""
     name = request_id.chosen(environ.get("HTTP_X_REQUEST_ID", ""))
     headers = {**HEADERS, request_id.HEADER: name}
     if problem.is_wanted(environ.get("PATH_INFO", "")):
-        told = problem.body(400, text, name=name)
-        return Plain(told, 400, headers, content_type=problem.MEDIA_TYPE)
-    return Plain(f"{text}\n", 400, headers)
+        told = problem.body(status, text, name=name)
+        return Plain(told, status, headers, content_type=problem.MEDIA_TYPE)
+    return Plain(f"{text}\n", status, headers)
 
 
 def _misplaced(environ: WSGIEnvironment) -> str:
@@ -85,15 +88,17 @@ def install(app: Flask, settings: Settings) -> None:
     """Put the guards before every request and the headers on every answer."""
 
     @app.before_request
-    def guard() -> None:
+    def guard() -> Plain | None:
         if settings.trusted_hosts and _host(request.host) not in settings.trusted_hosts:
-            abort(421, "This console does not answer to that host name.")
+            # Plain: whoever got here by a name that is not ours is shown nothing of the queues.
+            return _refusal(WRONG_HOST, request.environ, 421)
         if (
             request.method not in _SAFE_METHODS
             and not _brings_a_token()
             and not _same_origin(settings.trusted_origins)
         ):
             abort(403, "Changes are accepted from the console's own pages only.")
+        return None
 
     @app.after_request
     def headers(response: Response) -> Response:

@@ -7,6 +7,7 @@ a test compares the two. Only `Settings.from_env` and `state_folder` read the en
 from __future__ import annotations
 
 import difflib
+import ipaddress
 import os
 import re
 from dataclasses import dataclass, field, fields
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COLOURS",
     "SETTINGS",
+    "Network",
     "Setting",
     "SettingError",
     "Settings",
@@ -32,11 +34,15 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 #: Every environment variable of ours begins with this.
 ENV_PREFIX = "QLESS_WEB_"
 #: Names of the colours the environment's label may have; the style sheet knows the shades.
 COLOURS = ("grey", "blue", "green", "amber", "red", "violet")
+
+#: Roles of those who are signed in elsewhere; `none` lets in only those of the file of users.
+ROLES = ("none", "viewer", "operator", "admin")
 
 _YES = frozenset({"1", "yes", "true", "on"})
 _NO = frozenset({"", "0", "no", "false", "off"})
@@ -135,6 +141,38 @@ def _colour(value: object) -> str:
         message = f"must be one of {', '.join(COLOURS)}"
         raise ValueError(message)
     return colour
+
+
+def _networks(value: object) -> tuple[Network, ...]:
+    try:
+        return tuple(ipaddress.ip_network(word) for word in _words(value))
+    except ValueError:
+        message = "must be addresses or networks such as 10.0.0.0/8, with commas between"
+        raise ValueError(message) from None
+
+
+def _header(value: object) -> str:
+    name = _text(value)
+    if name and not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name):
+        message = "must be the name of a header such as X-Forwarded-User"
+        raise ValueError(message)
+    return name
+
+
+def _role(value: object) -> str:
+    role = _text(value)
+    if role not in ROLES:
+        message = f"must be one of {', '.join(ROLES)}"
+        raise ValueError(message)
+    return role
+
+
+def _users_file(value: object) -> Path | None:
+    """Turn yes into the usual place and no into none; anything else is a path."""
+    word = "" if value is None else _text(value)
+    if word.lower() in _YES:
+        return state_folder() / "users"
+    return None if word.lower() in _NO else Path(word).expanduser()
 
 
 def _filled(value: object) -> str:
@@ -263,6 +301,32 @@ class Settings:
     environment_colour: str = _setting(
         "grey", _colour, f"colour of that label: {', '.join(COLOURS)}"
     )
+    users_file: Path | None = _setting(  # noqa: RUF009 - a field
+        None, _users_file, "file with who may sign in (yes: the usual one, of qless-web user)"
+    )
+    secret_keys: tuple[str, ...] = _setting(
+        (),
+        _words,
+        "keys that sign sessions, the first for new ones; none: one that is kept in a file",
+        secret=True,
+    )
+    session_idle_s: float = _setting(
+        43_200.0, _seconds(60, 2_592_000), "seconds after which somebody who does nothing is out"
+    )
+    session_max_s: float = _setting(
+        604_800.0, _seconds(60, 31_536_000), "seconds after which one has to sign in again"
+    )
+    proxy_user_header: str = _setting(
+        "", _header, "header in which a proxy says whom it has signed in, as X-Forwarded-User"
+    )
+    trusted_proxies: tuple[Network, ...] = _setting(
+        (), _networks, "addresses of the proxies whose word on that counts, as 10.0.0.0/8"
+    )
+    default_role: str = _setting(
+        "viewer",
+        _role,
+        f"role of those signed in elsewhere that users_file does not name: {', '.join(ROLES)}",
+    )
     api_token_file: Path | None = _setting(  # noqa: RUF009 - a field
         None, _place, "file with who may use the API; without it the rules of the pages count"
     )
@@ -298,6 +362,14 @@ class Settings:
             pool_of(self.redis_url, self.namespace)  # a cluster needs another namespace
         except BadArgument as error:
             raise SettingError(str(error)) from None
+        if self.proxy_user_header and not self.trusted_proxies:
+            message = "proxy_user_header needs trusted_proxies: anybody can send a header"
+            raise SettingError(message)
+
+    @property
+    def has_sign_in(self) -> bool:
+        """Whether one has to be somebody to come in."""
+        return bool(self.users_file or self.proxy_user_header)
 
     def __repr__(self) -> str:
         shown = (
@@ -307,7 +379,7 @@ class Settings:
         )
         return f"Settings({', '.join(shown)})"
 
-    def values(self) -> dict[str, object]:
+    def values(self) -> dict[str, Any]:
         """Return every setting by name, as `build` takes them."""
         return {setting.name: getattr(self, setting.name) for setting in SETTINGS}
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 #: a token of the API, by what a proxy says, or by what the application around the console says.
 Way = Literal["nobody", "password", "provider", "token", "proxy", "host"]
 
+#: Those who signed in at a page of ours, so that they may sign out.
+SESSION_WAYS = frozenset({"password", "provider"})
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -43,6 +46,11 @@ class Identity:
     def title(self) -> str:
         """What the audit calls them: the name, with `token:` before that of a token."""
         return f"token:{self.name}" if self.way == "token" else self.name
+
+    @property
+    def can_leave(self) -> bool:
+        """Whether they signed in at a page of ours."""
+        return self.way in SESSION_WAYS
 
     def hint(self, permission: Permission, action: str = "", queues: Iterable[str] = ()) -> str:
         """Say in two or three words what stands in the way, for a button; "" where nothing."""

@@ -10,7 +10,6 @@ from flask import Response, request
 from qless_web import problem
 from qless_web.api import (
     acting,
-    caller,
     completed,
     config,
     events,
@@ -45,7 +44,6 @@ __all__ = [
 ]
 
 acting.declare()
-blueprint.before_request(caller.must_be_known)
 
 
 @blueprint.errorhandler(problem.ApiProblem)

@@ -31,10 +31,12 @@ def listen(settings: Settings) -> socket.socket:
 
     """
     family, address = _resolve(settings.host, settings.port)
-    if not settings.allow_anonymous and not ipaddress.ip_address(address[0]).is_loopback:
+    is_guarded = settings.has_sign_in or settings.allow_anonymous
+    if not is_guarded and not ipaddress.ip_address(address[0]).is_loopback:
         message = (
             f"{settings.host} is not a loopback address and there is no sign-in: whoever reaches "
-            "the port could change every job; say --allow-anonymous if that is meant"
+            "the port could change every job; make users (qless-web user add NAME) and say "
+            "--users-file, or --allow-anonymous if that is meant"
         )
         raise SettingError(message)
     listener = socket.socket(family)
