@@ -34,6 +34,7 @@ from qless_core.reads.original import Original, original
 from qless_core.reads.overview import overview
 from qless_core.reads.plan import Plan, Read, Scope, Slice, read, run
 from qless_core.reads.queues import queue, queue_counts, queue_jobs, queue_names
+from qless_core.reads.relatives import relatives
 from qless_core.reads.rows import JobRow, Listing, RecurringRow
 from qless_core.reads.runs import Run, runs
 from qless_core.reads.server import ServerFacts, server
@@ -79,6 +80,7 @@ __all__ = [
     "rail_mark",
     "read",
     "recurring",
+    "relatives",
     "run",
     "runs",
     "scheduled",

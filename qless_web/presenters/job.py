@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from qless_web.formatting import count, duration, short_jid
 from qless_web.presenters import jobs, named, timeline, traces, words
 from qless_web.presenters.data import Node, tree
+from qless_web.presenters.graph import FEW, Graph, graph
 from qless_web.presenters.page import Action, Crumb, Link, Page
 from qless_web.presenters.why import Why, why
 from qless_web.presenters.words import Sentence, sentence
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from qless_core.reads.job import JobDetail, Related
+    from qless_core.reads.relatives import Relatives
     from qless_core.reads.rows import JobRow
+
+
+#: Jobs listed on each side of a dependency, those that failed first; the graph's page has more.
+RELATED = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +133,7 @@ class RelatedJobs:
 
     @property
     def blocking(self) -> int:
-        """How many of those shown failed or are gone."""
+        """How many of those shown failed or are gone: they come first."""
         return sum(1 for each in self.shown if each.blocks)
 
 
@@ -152,6 +158,8 @@ class JobPage(Page):
         data: what it works on.
         dependencies: the jobs it waits for.
         dependents: the jobs that wait for it.
+        graph: both, and a step further, drawn; None where there are none.
+        graph_link: the page that draws more of them.
 
     """
 
@@ -173,10 +181,12 @@ class JobPage(Page):
     data: Data
     dependencies: RelatedJobs
     dependents: RelatedJobs
+    graph: Graph | None
+    graph_link: Link
 
 
-def job_page(found: JobDetail, now: float) -> JobPage:
-    """Return the page of a job as it was read at `now`."""
+def job_page(found: JobDetail, around: Relatives | None, now: float) -> JobPage:
+    """Return the page of a job, and of what is around it, as it was read at `now`."""
     row = found.row
     tracked = found.tracked_since is not None
     shown = jobs.job_row(row, tracked=tracked)
@@ -204,6 +214,8 @@ def job_page(found: JobDetail, now: float) -> JobPage:
         data=data(row.jid, found.data, found.data_bytes, editable=is_editable(row.state)),
         dependencies=_dependencies(found),
         dependents=_related(found.dependents, found.dependents_total),
+        graph=None if around is None else graph(around, FEW),
+        graph_link=Link("jobs.graph", {"jid": row.jid}),
     )
 
 
@@ -376,7 +388,9 @@ def _related(
         for each in found
     ]
     rows.sort(key=lambda each: (each.state not in jobs.BLOCKING, each.state == "complete"))
-    return RelatedJobs(shown=tuple(rows), total=max(total, len(rows)), undepend_all=undepend_all)
+    return RelatedJobs(
+        shown=tuple(rows[:RELATED]), total=max(total, len(rows)), undepend_all=undepend_all
+    )
 
 
 def _undepend(jid: str, dependency: str) -> Action:

@@ -10,6 +10,7 @@ from qless_core.reads.job import RecurringDetail
 from qless_web import disclosure
 from qless_web.console import current
 from qless_web.formatting import tilde
+from qless_web.presenters import graph as graphs
 from qless_web.presenters import job, recurring
 from qless_web.rendering import render
 
@@ -20,13 +21,23 @@ blueprint = Blueprint("jobs", __name__)
 def show(jid: str) -> Response:
     """Show one job, or one recurring job."""
     here = current()
-    found, options = here.read(reads.job(jid), reads.settings())
+    found, around = here.read(reads.job(jid), reads.relatives(jid))
     if found is None:
+        options = here.read(reads.settings())
         kept_s, kept = (_number(name, options) for name in ("jobs-history", "jobs-history-count"))
         return render(job.missing_page(jid, kept_s, int(kept)), 404)
     if isinstance(found, RecurringDetail):
         return render(recurring.recurring_page(disclosure.detail(found), here.now))
-    return render(job.job_page(disclosure.detail(found), here.now))
+    return render(job.job_page(disclosure.detail(found), around, here.now))
+
+
+@blueprint.get("/jobs/<name:jid>/graph")
+def graph(jid: str) -> Response:
+    """Draw the jobs that one waits for, and those that wait for it."""
+    found = current().read(reads.relatives(jid))
+    if found is None:
+        abort(404, f"There is no job {jid}.")
+    return render(graphs.graph_page(found))
 
 
 @blueprint.get("/jobs/<name:jid>/data")

@@ -1,6 +1,7 @@
 // The entry. A behaviour is a module with init(root), found by data-behavior, safe to run again on
 // the same element. It runs at the start, after htmx swapped something in, and after live.js sent
 // "qless:fresh" to say that it changed the page.
+import * as centre from "./behaviors/centre.js";
 import * as copy from "./behaviors/copy.js";
 import * as keepOpen from "./behaviors/keep-open.js";
 import * as live from "./behaviors/live.js";
@@ -19,6 +20,7 @@ import * as toasts from "./behaviors/toasts.js";
 const behaviors = [
   copy, keepOpen, liveStatus, live, menu, palette, panel, relativeTime, selectRows, shortcuts, stepper,
   submitOnce, theme, toasts,
+  centre,
 ];
 
 function start(root) {

@@ -47,7 +47,7 @@ def buttons(page):
 
 
 def events(page):
-    rows = page.one("div", id="job-story").one("table", data_kind="events").one("tbody").all("tr")
+    rows = page.one("table", data_kind="events").one("tbody").all("tr")
     return [row.cells for row in rows]
 
 
@@ -429,6 +429,61 @@ def test_b50_jobs_that_wait_for_each_other_still_show(client, redis, see):
     assert "Waits for" in see("/jobs/a").one("div", id="job-related").text
 
 
+def boxes(page):
+    graph = page.one("svg", class_="graph")
+    return [each.attributes["aria-label"] for each in graph.all("a")]
+
+
+def test_the_jobs_around_one_are_drawn_with_links_and_listed(client, see):
+    for jid, before in (("a", []), ("b", ["a"]), ("j", ["b"]), ("k", ["j"]), ("l/1", ["k"])):
+        put(client, jid, depends=before)
+
+    page = see("/jobs/j")
+    whole = see("/jobs/j/graph")
+
+    assert "/jobs/j/graph" in page.links
+    for shown in (page, whole):
+        assert boxes(shown) == [
+            "Letter a, waiting", "Letter b, depends", "Letter k, depends", "Letter l/1, depends",
+        ]  # fmt: skip
+        links = [each.attributes["href"] for each in shown.one("svg", class_="graph").all("a")]
+        assert links == ["/jobs/a", "/jobs/b", "/jobs/k", "/jobs/l~2F1"]
+        rows = shown.one("table", class_="graph-list").one("tbody").all("tr")
+        assert [row.cells for row in rows][1] == ["Letter b", "depends", "waited for", "1", "1"]
+    assert see("/jobs/none/graph", 404)
+
+
+def test_a_job_without_relatives_has_no_graph(client, see):
+    put(client)
+
+    assert not see("/jobs/j").all("svg", class_="graph")
+    assert "no job waits for it" in see("/jobs/j/graph").text
+
+
+def test_b36_b50_rings_and_jobs_that_are_gone_are_drawn(client, redis, see):
+    put(client, "p")
+    put(client, "j", depends=["p"])
+    redis.sadd("ql:j:p-dependencies", "j", "lost")
+    redis.sadd("ql:j:j-dependents", "p")
+
+    page = see("/jobs/p/graph")
+
+    assert "2 of these jobs wait for one another in a ring" in page.text
+    assert sorted(boxes(page)) == ["Letter j, depends, in a ring", "lost lost, gone"]
+    assert "no longer there" in page.one("table", class_="graph-list").text
+
+
+def test_very_many_dependents_stay_within_bounds_and_are_counted(client, web, see):
+    put(client, "parent")
+    for number in range(120):
+        put(client, f"c{number}", depends=["parent"])
+
+    page = see("/jobs/parent/graph")
+
+    assert "96 of the 120 jobs that wait for it are not drawn." in page.text
+    assert len(web.get("/jobs/parent").get_data()) < 120_000
+
+
 # Failure
 
 
@@ -597,9 +652,10 @@ def test_trimmed_history_has_a_gap(client, clock, see):
         client.queues["mail"].pop().fail("group", "message")
         put(client)
 
-    story = see("/jobs/j").one("div", id="job-story")
+    page = see("/jobs/j")
+    story = page.one("div", id="job-story")
 
-    assert "older entries were trimmed here" in story.text
+    assert "older entries were trimmed here" in page.one("table", data_kind="events").text
     assert story.all("rect", data_kind="gap")
     assert "1 attempt known" in story.text
 
