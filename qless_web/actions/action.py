@@ -38,7 +38,7 @@ blueprint = Blueprint("act", __name__)
 ACTIONS: dict[str, Action] = {}
 
 #: Form fields that say what an action did, beside the names in its address.
-_TOLD = ("queue", "priority", "tag", "dependency", "klass", "retries")
+_TOLD = ("queue", "priority", "tag", "dependency", "klass", "retries", "value")
 
 
 class AskAgain(Exception):  # noqa: N818 - no error: the answer is a question

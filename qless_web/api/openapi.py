@@ -39,6 +39,7 @@ _NAMES = {
     "group": "A group of failures.",
     "worker": "The name of a worker.",
     "tag": "A tag.",
+    "option": "The name of an option, as `heartbeat` or `mail-max-concurrency`.",
 }
 
 #: Errors that any address may answer with, beside its own.

@@ -15,7 +15,7 @@ from qless_web.api.acting import rule_of
 from qless_web.console import EXTENSION
 from tests.support.shop import make_ready
 
-NAMES = {"jid": "a", "queue": "mail", "group": "boom", "worker": "worker-1"}
+NAMES = {"jid": "a", "queue": "mail", "group": "boom", "worker": "worker-1", "option": "heartbeat"}
 
 BODIES = {
     "set_priority": {"priority": 5},
@@ -33,6 +33,7 @@ BODIES = {
     "reschedule_jobs": {"jids": ["a"], "when": "2026-12-24T18:00"},
     "put_job": {"klass": "Job", "data": '{"n": 1.10}', "when": "2h", "tags": ["x"], "depends": []},
     "edit_data": {"data": '{"n": 1.10}'},
+    "set_option": {"value": "90"},
     "set_retries": {"retries": 7},
     "edit_recurring": {"interval": "15m", "data": '{"n": [1.10]}'},
 }

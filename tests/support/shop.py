@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from qless_core.records import WorkerInfo
@@ -111,5 +112,11 @@ def _finish(client: Client, action: str) -> None:
         client.commands.tag("add", "a", "x")
     elif action == "untrack_job":
         client.track("a")
+    elif action in {"unset_option", "undo_option"}:
+        client.config["heartbeat"] = 120
+        change = {"at": 1, "option": "heartbeat", "was": None, "now": "120"}
+        client.redis.lpush(client.keys.web("config:history"), json.dumps(change))
+    elif action == "forget_view":
+        client.redis.hset(client.keys.web("views"), "Busy", "/queues?sort=waiting")
     elif action == "unpause_queue":
         client.queues["mail"].pause()

@@ -23,7 +23,7 @@ from tests.support.shop import make_ready
 ROOT = Path(qless_web.__file__).parents[1]
 
 #: What each address names, and what its form brings.
-NAMES = {"jid": "a", "queue": "mail", "group": "boom", "worker": "worker-1"}
+NAMES = {"view": "Busy", "jid": "a", "queue": "mail", "group": "boom", "worker": "worker-1", "option": "heartbeat"}
 FIELDS = {
     "expected": "1",
     "queue": "slow",
@@ -35,10 +35,13 @@ FIELDS = {
     "klass": "Job",
     "data": '{"n": 2}',
     "retries": "7",
+    "value": "90",
+    "name": "Mail",
+    "address": "/queues/mail",
 }
 
 #: Of these, what people type into the question.
-TYPED = ("queue", "priority", "tag", "delay", "klass", "data", "retries")
+TYPED = ("queue", "priority", "tag", "delay", "klass", "data", "retries", "value", "name")
 
 
 @pytest.fixture(params=sorted(ACTIONS))

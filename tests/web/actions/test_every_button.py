@@ -40,10 +40,11 @@ PAGES = (
     "/scheduled",
     "/recurring",
     "/jobs/a",
+    "/config",
 )
 
 FILLED = {"queue": "slow", "priority": "5", "tag": "y", "delay": "2h",
-          "klass": "Job", "data": '{"n": 2}', "retries": "7"}  # fmt: skip
+          "klass": "Job", "data": '{"n": 2}', "retries": "7", "value": "90"}  # fmt: skip
 
 
 @pytest.fixture
