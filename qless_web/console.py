@@ -123,6 +123,8 @@ class Current:
         """Who asks: their name, their role and the address that they ask from."""
         if self._identity is None:
             accounts = self.console.accounts
+            # Until it is known, and where that fails: the page that says so is for a stranger.
+            self._identity = Identity("", request.remote_addr or "", grant=None)
             session = accounts.session(request, self.client.clock.now())
             self._identity = accounts.identity(request, session)
             self._session = session if self._identity.way in SESSION_WAYS else None
