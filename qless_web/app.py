@@ -42,6 +42,7 @@ from qless_web.views import (
     sign_in,
     tags,
     tracked,
+    views,
     workers,
 )
 
@@ -73,6 +74,7 @@ _BLUEPRINTS = (
     sign_in,
     tags,
     tracked,
+    views,
     workers,
 )
 
@@ -92,8 +94,6 @@ def create_app(
     Args:
         client_or_url: the client to use, or where Redis is; None takes the setting `redis_url`.
         extensions: what the host application adds, as in `qless_web.extensions`.
-        identify: says of a request, by its WSGI environ, who has signed in at the application around
-            this one: a name, a name and a role, or None for nobody.
         identify: says of a request, by its WSGI environ, who has signed in at the host
             application: a name, a name and a role, or None for nobody.
         settings: as in `qless_web.settings`; unknown names are refused.

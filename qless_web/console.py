@@ -14,6 +14,7 @@ from qless_web.accounts.identity import SESSION_WAYS, Identity
 from qless_web.accounts.sessions import SignedOut, ended
 from qless_web.extensions import NONE, Extensions
 from qless_web.outage import Outage
+from qless_web.saved_views import saved
 from qless_web.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from qless_web.live.counting import Counting
     from qless_web.live.hub import Hub
     from qless_web.operations.background import Background
+    from qless_web.saved_views import SavedView
     from qless_web.settings import Settings
 
 A = TypeVar("A")
@@ -85,6 +87,7 @@ class Current:
         self._identity: Identity | None = None
         self._session: Session | None = None
         self._counts: FrameCounts | None = None
+        self._views: tuple[SavedView, ...] = ()
 
     @property
     def client(self) -> Client:
@@ -117,6 +120,13 @@ class Current:
         if self._counts is None:
             self._run(())
         return cast("FrameCounts", self._counts)
+
+    @property
+    def views(self) -> tuple[SavedView, ...]:
+        """The saved views; they come along with the counts."""
+        if self._counts is None:
+            self._run(())
+        return self._views
 
     @property
     def identity(self) -> Identity:
@@ -187,10 +197,10 @@ class Current:
         client, rights = self.client, self.console.rights
         began = client.clock.monotonic()
         stamp = client.clock.stamp()
-        _, (counts, is_over, *found) = reads.run(
+        _, (counts, is_over, views, *found) = reads.run(
             client.redis,
             client.keys,
-            (reads.frame(probe=rights.due(began)), ended(self.session), *plans),
+            (reads.frame(probe=rights.due(began)), ended(self.session), saved(), *plans),
             now=None if stamp == SERVER else float(stamp),
         )
         if is_over:
@@ -199,7 +209,7 @@ class Current:
         self.console.outage.is_over(client.safe_url)
         if counts.read_only is not None:
             rights.told(counts.read_only, began)
-        self._counts = counts
+        self._counts, self._views = counts, views
         return found
 
 

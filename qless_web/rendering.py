@@ -20,7 +20,7 @@ from flask import (
 from jinja2 import StrictUndefined
 from werkzeug.routing import BaseConverter
 
-from qless_web import formatting, htmx
+from qless_web import extended, formatting, htmx
 from qless_web.console import current
 from qless_web.presenters import keys
 from qless_web.presenters.frame import Asked, frame, shell
@@ -82,6 +82,9 @@ def _answer(page: Page, counts: FrameCounts | None, refusal: str, status: int) -
             refusal=refusal,
             flash=flash,
             choices=preferences(),
+            views=tuple((view.name, _mounted(view.address)) for view in current().views)
+            if counts
+            else (),
             shell=shell(client.safe_url, client.namespace),
         ),
     )
@@ -172,13 +175,24 @@ def install(app: Flask) -> None:
     }
     # Times are written in the zone that the reader chose.
     environment.filters |= {"absolute": _absolute, "moment": _moment}
-    environment.globals |= {"asset": asset, "cookie_path": cookie_path, "link_url": link_url}
+    environment.globals |= extended.GLOBALS
+    environment.globals |= {
+        "asset": asset,
+        "cookie_path": cookie_path,
+        "link_url": link_url,
+        "mounted": _mounted,
+    }
     environment.globals |= {"key_groups": keys.GROUPS, "go_key": keys.GO}
     # Names and messages may hold bytes that are not UTF-8: shown as such, never an error.
     environment.finalize = _finalize
     app.add_url_rule("/static/<version>/<path:filename>", "static", _static)
     # Browsers ask for it wherever no page names another, as beside JSON or plain text.
     app.add_url_rule("/favicon.ico", "favicon", _favicon)
+
+
+def _mounted(address: str) -> str:
+    """Write the address of a saved view where this console is mounted."""
+    return quote(request.script_root, safe="/~") + address
 
 
 def _absolute(when: float | None) -> str:

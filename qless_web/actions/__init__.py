@@ -13,6 +13,7 @@ from qless_web.actions import (
     recurring,
     scheduled,
     ticked,
+    views,
     workers,
 )
 from qless_web.actions.action import ACTIONS, blueprint
@@ -20,14 +21,16 @@ from qless_web.actions.action import ACTIONS, blueprint
 __all__ = [
     "ACTIONS",
     "blueprint",
-    "failures",
     "editing",
+    "failures",
     "jobs",
     "legacy",
     "options",
     "putting",
+    "queues",
     "recurring",
     "scheduled",
     "ticked",
+    "views",
     "workers",
 ]

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Literal, cast
 
 from qless_web.preferences import Preferences
-from qless_web.presenters.page import Environment, Flash, Frame, Link, Live, RailEntry
+from qless_web.presenters.page import Action, Environment, Flash, Frame, Link, Live, RailEntry
 
 if TYPE_CHECKING:
     from qless_core.reads.frame import FrameCounts
@@ -38,6 +38,7 @@ class Asked:
     refusal: str
     flash: tuple[Flash, ...] = ()
     choices: Preferences = field(default_factory=Preferences)
+    views: tuple[tuple[str, str], ...] = ()
     shell: str = "qless"
 
 
@@ -55,8 +56,15 @@ def frame(settings: Settings, counts: FrameCounts | None, asked: Asked) -> Frame
         flash=asked.flash,
         version=running_version(),
         choices=asked.choices,
+        views=asked.views,
+        save_view=_save_view(asked.here),
         shell=asked.shell,
     )
+
+
+def _save_view(here: str) -> Action:
+    link = Link("act.save_view", {"address": here})
+    return Action(text="Save this view", link=link, icon="views", asks=True)
 
 
 def shell(redis_url: str, namespace: str) -> str:
@@ -92,6 +100,7 @@ def rail(counts: FrameCounts | None) -> tuple[RailEntry, ...]:
         entry("tags", "Tags", "tags.index", "tags"),
         entry("workers", "Workers", "workers.index", "workers"),
         entry("completed", "Completed", "completed.index", "completed"),
+        entry("views", "Saved views", "views.index"),
         entry("config", "Config", "config.index"),
         entry("about", "About", "about.index"),
         entry("preferences", "Preferences", "preferences.index"),

@@ -101,7 +101,8 @@ class Frame:
     """What stands around every page.
 
     ``here`` is this page's own local address, for forms. ``shell`` is how a line for the shell
-    begins that does something to the queue of this console. ``choices`` are the reader's.
+    begins that does something to the queue of this console. ``choices`` are the reader's, ``views`` the saved
+    ones as name and address, and ``save_view`` saves this one.
     """
 
     application: str
@@ -115,6 +116,8 @@ class Frame:
     flash: tuple[Flash, ...] = ()
     version: str = ""
     choices: Preferences = field(default_factory=Preferences)
+    views: tuple[tuple[str, str], ...] = ()
+    save_view: Action | None = None
     shell: str = "qless"
 
 

@@ -22,7 +22,7 @@ const textOf = (element) => (element.dataset.command ?? element.textContent).tri
 // What can be done here: the buttons beside the title, and whatever names itself a command.
 function commands() {
   const found = document.querySelectorAll(
-    ".page-head .actions :is(a.button, form.action button), [data-command]",
+    ".page-head .actions :is(a.button, form.action button), #rail .rail-save a, [data-command]",
   );
   return [...found]
     .filter((each) => !each.closest("dialog, [data-disabled]"))
