@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from qless_web.operations.background import Background
     from qless_web.saved_views import SavedView
     from qless_web.settings import Settings
+    from qless_web.triage.index import Index
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -77,6 +78,7 @@ class Console:
     tokens: Tokens = field(default_factory=Tokens)
     accounts: Accounts = field(default_factory=Accounts)
     extensions: Extensions = NONE
+    index: Index | None = None
 
 
 class Current:
@@ -103,6 +105,11 @@ class Current:
     def extensions(self) -> Extensions:
         """What the host application adds."""
         return self.console.extensions
+
+    @property
+    def index(self) -> Index | None:
+        """The index of all jobs on this host; None where there is none."""
+        return self.console.index
 
     @property
     def hub(self) -> Hub:
