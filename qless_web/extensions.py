@@ -10,7 +10,7 @@ import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlsplit
@@ -214,10 +214,6 @@ class Extensions:
             return ""
         return _tried(f"the formatter of {key!r}", FAILED, _said, formatter, text)
 
-    def value(self, klass: str, text: str) -> Any:  # noqa: ANN401 - job data is any JSON
-        """Give the data of a job as hooks are given it: as it may be shown."""
-        return _read(self.shown(klass, text))[0]
-
     # Lists and pages
 
     def cells(self, seen: Seen) -> tuple[str, ...]:
@@ -237,8 +233,16 @@ class Extensions:
         links = (each for each in self.links if each.of == "queue")
         return tuple((each.text, each.filled({"queue": queue})) for each in links)
 
-    def told(self, seen: Seen) -> tuple[Told, ...]:
-        """Give the panels of a job that have something to say."""
+    def told(self, seen: Seen, data: str | None = None) -> tuple[Told, ...]:
+        """Give the panels of a job that have something to say.
+
+        Args:
+            seen: the job.
+            data: its data, as it may be shown; None where it is too large.
+
+        """
+        if data is not None:
+            seen = replace(seen, data=_read(data)[0])
         found = (
             _tried(
                 f"the panel {each.title!r}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from qless_web.extensions import Seen
 from qless_web.formatting import count, duration, short_jid
 from qless_web.presenters import jobs, named, timeline, traces, words
 from qless_web.presenters.data import Node, tree
@@ -156,6 +157,7 @@ class JobPage(Page):
         failure: why it failed last; None when it did not.
         life: what happened to it.
         data: what it works on.
+        seen: it, as the host's extensions are given it.
         dependencies: the jobs it waits for.
         dependents: the jobs that wait for it.
         graph: both, and a step further, drawn; None where there are none.
@@ -179,6 +181,7 @@ class JobPage(Page):
     failure: Failure | None
     life: timeline.Life
     data: Data
+    seen: Seen
     dependencies: RelatedJobs
     dependents: RelatedJobs
     graph: Graph | None
@@ -212,6 +215,7 @@ def job_page(found: JobDetail, around: Relatives | None, now: float) -> JobPage:
         failure=_failure(found),
         life=timeline.life(found, now),
         data=data(row.jid, found.data, found.data_bytes, editable=is_editable(row.state)),
+        seen=_seen(row),
         dependencies=_dependencies(found),
         dependents=_related(found.dependents, found.dependents_total),
         graph=None if around is None else graph(around, FEW),
@@ -263,6 +267,19 @@ def _facts(found: JobDetail) -> Iterable[Fact]:
     yield from _times(found)
     if row.spawned_from_jid:
         yield Fact(term="Made by", words=sentence(words.job(row.spawned_from_jid)))
+
+
+def _seen(row: JobRow) -> Seen:
+    return Seen(
+        jid=row.jid,
+        klass=row.klass,
+        queue=row.queue,
+        state=row.state,
+        worker=row.worker,
+        group=row.failure_group,
+        tags=row.tags,
+        priority=row.priority,
+    )
 
 
 def is_editable(state: str) -> bool:

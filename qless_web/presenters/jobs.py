@@ -142,6 +142,7 @@ def job_row(
         at=_instant(row, shown),
         at_word=_word(row, shown) if named else "",
         note=_note(row, group),
+        group=row.failure_group,
         tracked=tracked,
         gone=row.gone,
         actions=() if row.gone else job_actions(row.jid, row.state, tracked=tracked),

@@ -20,7 +20,8 @@ class JobRow:
     """One job in a list.
 
     ``at`` is the instant that matters in this list and ``at_word`` says what it is ("put",
-    "failed", "due", "lock ends"). ``note`` is one more line of words, as a failure's message.
+    "failed", "due", "lock ends"). ``note`` is one more line of words, as a failure's message;
+    ``group`` is that of its failure.
     ``gone`` marks a jid whose job is no longer there: the rest of the row is dashes.
     """
 
@@ -39,6 +40,7 @@ class JobRow:
     at: float | None = None
     at_word: str = ""
     note: str = ""
+    group: str = ""
     tracked: bool = False
     gone: bool = False
     actions: tuple[Action, ...] = ()
