@@ -205,6 +205,8 @@ def _free(media: str) -> Schema:
 def _schema(answers: Any, schemas: dict[str, Schema]) -> Schema:  # noqa: ANN401 - a type
     if get_origin(answers) is UnionType:
         return {"oneOf": [described(each, schemas) for each in get_args(answers)]}
+    if get_origin(answers) is tuple:
+        return {"type": "array", "items": described(get_args(answers)[0], schemas)}
     return described(answers, schemas)
 
 
