@@ -20,6 +20,7 @@ from qless_web.operations.background import Background
 from qless_web.prefix import Prefix
 from qless_web.settings import Settings
 from qless_web.tokens import Tokens
+from qless_web.triage.catalogue import Catalogue
 from qless_web.views import (
     about,
     completed,
@@ -125,6 +126,7 @@ def create_app(
         hub=Hub(client, told),
         counting=Counting(client, told),
         operations=Background(client, told),
+        index=Catalogue(client, told),
         tokens=Tokens.read(told.api_token_file),
         accounts=Accounts.of(told, identify),
         extensions=extensions,
@@ -151,6 +153,18 @@ def count_minutes(app: Flask) -> None:
 
     """
     app.extensions[EXTENSION].counting.start()
+
+
+def keep_index(app: Flask) -> None:
+    """Keep the index that searches ask, on a thread of this process; after a fork, in the child.
+
+    `qless-web` does so by itself. Of all processes of a host, one does it at a time.
+
+    Args:
+        app: as `create_app` made it.
+
+    """
+    app.extensions[EXTENSION].index.start()
 
 
 def run_operations(app: Flask) -> None:

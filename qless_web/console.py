@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     from qless_web.operations.background import Background
     from qless_web.saved_views import SavedView
     from qless_web.settings import Settings
-    from qless_web.triage.index import Index
+    from qless_web.triage.catalogue import Catalogue
 
 A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
+D = TypeVar("D")
 
 #: Where the app keeps its console.
 EXTENSION = "qless_web"
@@ -51,6 +52,8 @@ class Rights:
     """
 
     reason: str = ""
+    #: What the server does when its memory is full; "" where there is nothing to fear.
+    eviction: str = ""
     _told_at: float | None = None
 
     def due(self, monotonic: float) -> bool:
@@ -73,12 +76,12 @@ class Console:
     hub: Hub
     counting: Counting
     operations: Background
+    index: Catalogue
     rights: Rights = field(default_factory=Rights)
     outage: Outage = field(default_factory=Outage)
     tokens: Tokens = field(default_factory=Tokens)
     accounts: Accounts = field(default_factory=Accounts)
     extensions: Extensions = NONE
-    index: Index | None = None
 
 
 class Current:
@@ -90,6 +93,8 @@ class Current:
         self._session: Session | None = None
         self._counts: FrameCounts | None = None
         self._views: tuple[SavedView, ...] = ()
+        #: Seconds by which this machine's clock is at least ahead of the server's; below 0 behind.
+        self.skew = 0.0
 
     @property
     def client(self) -> Client:
@@ -107,8 +112,8 @@ class Current:
         return self.console.extensions
 
     @property
-    def index(self) -> Index | None:
-        """The index of all jobs on this host; None where there is none."""
+    def index(self) -> Catalogue:
+        """The index of all jobs on this host."""
         return self.console.index
 
     @property
@@ -176,6 +181,10 @@ class Current:
     def read(self, one: Plan[A], two: Plan[B], /) -> tuple[A, B]: ...
     @overload
     def read(self, one: Plan[A], two: Plan[B], three: Plan[C], /) -> tuple[A, B, C]: ...
+    @overload
+    def read(
+        self, one: Plan[A], two: Plan[B], three: Plan[C], four: Plan[D], /
+    ) -> tuple[A, B, C, D]: ...
     def read(self, *plans: Plan[Any]) -> Any:
         """Read what a page shows, and the counts around it, in the same round trips.
 
@@ -202,7 +211,7 @@ class Current:
 
     def _run(self, plans: tuple[Plan[Any], ...]) -> list[Any]:
         client, rights = self.client, self.console.rights
-        began = client.clock.monotonic()
+        began, wall = client.clock.monotonic(), client.clock.now()
         stamp = client.clock.stamp()
         _, (counts, is_over, views, *found) = reads.run(
             client.redis,
@@ -216,8 +225,20 @@ class Current:
         self.console.outage.is_over(client.safe_url)
         if counts.read_only is not None:
             rights.told(counts.read_only, began)
+            rights.eviction = counts.eviction or ""
+        if stamp == SERVER:
+            self.skew = _outside(counts.now, wall, client.clock.now())
         self._counts, self._views = counts, views
         return found
+
+
+def _outside(told: float, began: float, ended: float) -> float:
+    """Say how far a moment between two others must be off; no more is known of the way there.
+
+    >>> _outside(12.0, 10.0, 13.0), _outside(20.0, 10.0, 13.0), _outside(4.0, 10.0, 13.0)
+    (0.0, -7.0, 6.0)
+    """
+    return max(0.0, began - told) - max(0.0, told - ended)
 
 
 def current() -> Current:

@@ -19,11 +19,8 @@ log = logging.getLogger("qless.web.triage")
 
 def ask(question: Callable[[sqlite3.Connection], T]) -> T | None:
     """Ask the index something; None where it cannot be asked, or is not complete yet."""
-    index = current().index
-    if index is None:
-        return None
     try:
-        with index.reading() as connection:
+        with current().index.reading() as connection:
             return question(connection) if _is_complete(connection) else None
     except NoIndex:
         return None

@@ -347,6 +347,15 @@ class Settings:
     audit_size: int = _setting(
         100_000, _whole(100, 10_000_000), "records that the audit keeps at most"
     )
+    index: bool = _setting(
+        default=True, check=_switch, text="keep an index of all jobs, for searches; else they scan"
+    )
+    index_rate: int = _setting(
+        4000, _whole(0, 1_000_000), "jobs a second that are read for it at most; 0: no bound"
+    )
+    state_dir: Path | None = _setting(  # noqa: RUF009 - a field
+        None, _place, "folder for what the console keeps on this host; by default the usual one"
+    )
     live_max_streams: int = _setting(
         48, _whole(0, 4000), "open live pages served at once; others ask again from time to time"
     )

@@ -1,0 +1,378 @@
+"""A search of the index: a page of jobs, how many there are, and what they have in common.
+
+What many jobs match cannot be counted while somebody waits. So the jobs of a region, which are a
+fair sample, are looked at first; they tell which way is quick, and how many there are about.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from qless_core.clock import REAL
+from qless_core.reads import Slice
+from qless_web.triage import clauses
+from qless_web.triage.clauses import SHOWN, Clauses, matching
+from qless_web.triage.query import ANYTHING, And, Field, Node, Not, conjuncts
+from qless_web.triage.schema import REGIONS, SHIFT, STATES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Jobs up to which matches are counted one by one.
+EXACT: Final = 50_000
+#: Seconds that a search may take; what was found by then is given.
+BUDGET_S: Final = 0.25
+#: Seconds of it for more regions than the first.
+_SAMPLE_S: Final = 0.06
+#: How far into many matches a list goes.
+REACH: Final = 10_000
+#: Jobs of an index below which there is nothing to be planned.
+_FEW: Final = 60_000
+#: Jobs that a sample has where there are enough.
+_SAMPLED: Final = 10_000
+#: Steps of SQLite's machine between two looks at the clock.
+_STEPS: Final = 2_000
+#: Values of a facet that are given.
+_VALUES: Final = 12
+#: Names above which all are read, and not those that are needed.
+_LOOKED_UP: Final = 2_000
+#: How many times more jobs the list of words may name than a condition, and lead all the same: to
+#: look a word up for one job takes as long as to go through so many.
+_RARER: Final = 20
+#: The part of all jobs above which no index helps.
+_MOST_LED: Final = 0.15
+#: Fields with an index.
+_INDEXED: Final = frozenset(
+    {"state", "group", "klass", "queue", "worker", "host", "tag", "age", "pattern", "jid"}
+)
+_BOUNDS: Final = "BETWEEN :low AND :high"
+_PROBE: Final = "EXISTS (SELECT 1 FROM words WHERE words MATCH {match} AND words.rowid = jobs.id)"
+_COUNT_TOLD: Final = "SELECT coalesce(max(value), 0) FROM meta WHERE name = 'jobs'"
+
+#: What is told of a match: what the facets need, and what puts it in order.
+_COLUMNS: Final = (
+    f"jobs.jid, jobs.since, {SHOWN}, jobs.grp, jobs.klass, jobs.queue, jobs.worker, jobs.tagset"
+)
+
+#: How certain a total is: counted, estimated by a sample, or what was found in time.
+Certainty = Literal["exact", "about", "at least"]
+
+
+class Value(NamedTuple):
+    """A value of a facet, and how many of the jobs that were looked at have it."""
+
+    value: str
+    jobs: int
+
+
+class Facet(NamedTuple):
+    """The most frequent values of a field."""
+
+    name: str
+    values: tuple[Value, ...]
+    #: How many values there are.
+    distinct: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What was found.
+
+    Attributes:
+        jids: a page of it, the newest first.
+        total: how many there are.
+        certainty: of the total.
+        facets: what they have in common.
+        sampled: of how many jobs the facets tell; those of all, where that is the total.
+        is_whole: whether there was time to look everywhere.
+
+    """
+
+    jids: tuple[str, ...]
+    total: int
+    certainty: Certainty = "exact"
+    facets: tuple[Facet, ...] = ()
+    sampled: int = 0
+    is_whole: bool = True
+
+
+@dataclass(slots=True)
+class _Sample:
+    """What some regions tell."""
+
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    regions: int = 0
+
+    @property
+    def estimate(self) -> int:
+        return len(self.rows) * REGIONS // self.regions if self.regions else 0
+
+
+class Search:
+    """One search.
+
+    Args:
+        connection: that can only read.
+        node: what is looked for; None is all jobs.
+        now: epoch seconds.
+
+    """
+
+    def __init__(self, connection: sqlite3.Connection, node: Node | None, now: float) -> None:
+        self._db = connection
+        clauses.install(connection)
+        self._clauses = Clauses(connection, int(now * 1000))
+        text, self._others = _split(conjuncts(node))
+        self._match = self._clauses.bind(text) if text else ""
+        self._conditions = [
+            self._clauses.comparison(each)
+            if isinstance(each, Field) and _is_datum(each)
+            else self._clauses.condition(each)
+            for each in self._others
+        ]
+        self._until = 0.0
+
+    def page(self, offset: int, count: int) -> Found:
+        """Find a part of the matches.
+
+        Raises:
+            sqlite3.Error: the index is damaged.
+
+        """
+        began = REAL.monotonic()
+        self._db.set_progress_handler(self._is_late, _STEPS)
+        try:
+            sample = self._sample(began)
+            if sample.estimate <= EXACT:
+                self._until = began + BUDGET_S
+                rows, is_whole = self._all()
+                if len(rows) <= EXACT:
+                    return self._few(rows, Slice(offset, count), is_whole=is_whole)
+            return self._many(began, sample, Slice(offset, count))
+        finally:
+            self._db.set_progress_handler(None, 0)
+
+    def _is_late(self) -> bool:
+        return REAL.monotonic() > self._until
+
+    # A fair sample
+
+    def _sample(self, began: float) -> _Sample:
+        """Look at regions until enough is known; at none where there are few jobs."""
+        sample = _Sample()
+        (jobs,) = self._db.execute(_COUNT_TOLD).fetchone()
+        while jobs > _FEW and sample.regions < REGIONS and len(sample.rows) < _SAMPLED:
+            self._until = began + (BUDGET_S if sample.regions == 0 else _SAMPLE_S)
+            if self._is_late():
+                break
+            rows, is_whole = self._rows(self._within(sample.regions, sample.regions + 1))
+            if not is_whole:
+                break
+            sample.rows += rows
+            sample.regions += 1
+            if sample.estimate <= EXACT:
+                break
+        return sample
+
+    def _within(self, first: int, end: int) -> str:
+        self._clauses.params |= {"low": first << SHIFT, "high": (end << SHIFT) - 1}
+        return self._source(words_lead=True, indexed="NOT INDEXED")
+
+    def _everywhere(self) -> None:
+        self._clauses.params |= {"low": 0, "high": 2**62}
+
+    # Where there are few
+
+    def _all(self) -> tuple[list[tuple[Any, ...]], bool]:
+        words, leader = self._shares()
+        self._everywhere()
+        if self._match and (leader is None or words < _RARER * leader[1]):
+            source = self._source(words_lead=True)
+        elif leader is None or leader[1] > _MOST_LED:
+            source = self._source(words_lead=False, indexed="NOT INDEXED")
+        else:
+            source = self._source(words_lead=False, leader=leader[0])
+        return self._rows(f"{source} LIMIT {EXACT + 1}")
+
+    def _shares(self) -> tuple[float, tuple[int, float] | None]:
+        """Estimate which part of all jobs the words have, and the condition that has the least.
+
+        Of conditions those count that an index can answer, each by its place.
+        """
+        able = [at for at, node in enumerate(self._others) if _is_indexed(node)]
+        self._clauses.params |= {"low": 0, "high": (1 << SHIFT) - 1}
+        sums = ", ".join(["count(*)", *(f"total({self._conditions[at]})" for at in able)])
+        (jobs, *found), *_ = self._rows_of(
+            f"SELECT {sums} FROM jobs NOT INDEXED WHERE id BETWEEN :low AND :high"  # noqa: S608 - of ours
+        ) or [(0,)]
+        shares = [(at, count / max(1, jobs)) for at, count in zip(able, found, strict=False)]
+        words = 0.0
+        if self._match:
+            some = clauses.MATCHING.format(match=self._match)
+            ((count,),) = self._rows_of(f"SELECT count(*) FROM ({some})") or [(jobs,)]  # noqa: S608 - of ours
+            words = count / max(1, jobs)
+        return words, min(shares, key=lambda share: share[1], default=None)
+
+    def _few(self, rows: list[tuple[Any, ...]], part: Slice, *, is_whole: bool) -> Found:
+        rows.sort(key=lambda row: (-row[1], row[0]))
+        return Found(
+            jids=tuple(row[0] for row in part.of(rows)),
+            total=len(rows),
+            certainty="exact" if is_whole else "at least",
+            facets=self._facets(rows),
+            sampled=len(rows),
+            is_whole=is_whole,
+        )
+
+    # Where there are many
+
+    def _many(self, began: float, sample: _Sample, part: Slice) -> Found:
+        self._everywhere()
+        self._until = began + BUDGET_S
+        offset = min(part.offset, REACH)
+        source = self._source(words_lead=False, indexed="INDEXED BY jobs_since")
+        order = f"ORDER BY jobs.since DESC LIMIT {part.count} OFFSET {offset}"
+        jids, is_whole = self._rows_within(f"SELECT jobs.jid FROM {source} {order}")  # noqa: S608 - of ours
+        counted = self._counted()
+        rows = sample.rows
+        return Found(
+            jids=tuple(jid for (jid,) in jids),
+            total=sample.estimate if counted is None else counted,
+            certainty="about" if counted is None else "exact",
+            facets=self._facets(rows),
+            sampled=len(rows),
+            is_whole=is_whole,
+        )
+
+    def _counted(self) -> int | None:
+        """Count what one index can count at once."""
+        if self._match or len(self._conditions) > 1:
+            return None
+        found = self._rows_of(f"SELECT count(*) FROM {self._source(words_lead=False)}")  # noqa: S608 - of ours
+        return int(found[0][0]) if found else None
+
+    # Rows
+
+    def _source(self, *, words_lead: bool, indexed: str = "", leader: int | None = None) -> str:
+        """Write where rows come from, and which.
+
+        Args:
+            words_lead: whether the list of words is gone through, and not the jobs.
+            indexed: which index of the jobs to go by.
+            leader: the one condition that may choose an index.
+
+        """
+        conditions = [
+            each if leader in {None, at} else f"+({each})"
+            for at, each in enumerate(self._conditions)
+        ]
+        source = f"jobs {indexed}"
+        if self._match and words_lead:
+            source = "words CROSS JOIN jobs ON jobs.id = words.rowid"
+            conditions = [f"words MATCH {self._match}", f"words.rowid {_BOUNDS}", *conditions]
+        elif self._match:
+            conditions.append(_PROBE.format(match=self._match))
+        elif words_lead:
+            conditions = [f"jobs.id {_BOUNDS}", *conditions]
+        return f"{source} WHERE {' AND '.join(conditions) or '1'}"
+
+    def _rows(self, source: str) -> tuple[list[tuple[Any, ...]], bool]:
+        return self._rows_within(f"SELECT {_COLUMNS} FROM {source}")  # noqa: S608 - of ours
+
+    def _rows_within(self, sql: str) -> tuple[list[tuple[Any, ...]], bool]:
+        """Give rows, and whether those are all; there was no time for the others."""
+        rows: list[tuple[Any, ...]] = []
+        try:
+            rows.extend(self._db.execute(sql, self._clauses.params))
+        except sqlite3.OperationalError as error:
+            if "interrupted" not in str(error):
+                raise
+            return rows, False
+        return rows, True
+
+    def _rows_of(self, sql: str) -> list[tuple[Any, ...]]:
+        """Give rows; none where there was no time."""
+        rows, is_whole = self._rows_within(sql)
+        return rows if is_whole else []
+
+    # What they have in common
+
+    def _facets(self, rows: Sequence[tuple[Any, ...]]) -> tuple[Facet, ...]:
+        counts = [Counter(column) for column in list(zip(*rows, strict=True))[2:]] or [
+            Counter()
+        ] * 6
+        states, groups, classes, queues, workers, tagsets = counts
+        groups.pop(None, None)
+        self._until = float("inf")  # what follows takes a bounded time
+        return (
+            _facet("state", {STATES[state]: count for state, count in states.items()}),
+            _facet("group", self._named(groups)),
+            _facet("klass", self._named(classes)),
+            _facet("queue", self._named(queues)),
+            _facet("host", self._named(workers, "host")),
+            _facet("tag", self._worn(tagsets)),
+        )
+
+    def _named(self, counts: Counter[int], column: str = "name") -> Counter[str]:
+        """Give names in the place of their numbers."""
+        found: Counter[str] = Counter()
+        if len(counts) > _LOOKED_UP:
+            rows = self._db.execute(f"SELECT id, {column} FROM names")  # noqa: S608 - of ours
+        else:
+            several = json.dumps(list(counts))
+            rows = self._db.execute(
+                f"SELECT id, {column} FROM names WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608 - of ours
+                (several,),
+            )
+        for number, name in rows:
+            if name and number in counts:
+                found[name] += counts[number]
+        return found
+
+    def _worn(self, counts: Counter[int]) -> Counter[str]:
+        """Give tags in the place of the numbers of their sets."""
+        rows = self._db.execute(
+            "SELECT id, tags FROM tagsets WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(counts)),),
+        )
+        found: Counter[str] = Counter()
+        for number, text in rows:
+            for tag in json.loads(text):
+                found[tag] += counts[number]
+        return found
+
+
+def _facet(name: str, counts: Counter[str] | dict[str, int]) -> Facet:
+    frequent = sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:_VALUES]
+    return Facet(name, tuple(Value(*each) for each in frequent), len(counts))
+
+
+def _split(nodes: tuple[Node, ...]) -> tuple[str | None, list[Node]]:
+    """Part what the list of words can tell, as one question to it, from everything else.
+
+    Where values are compared, it tells at least which jobs have any.
+    """
+    told = [node for node in nodes if matching(node)]
+    if told:
+        told += [node for node in nodes if isinstance(node, Not) and matching(node.node)]
+    others = [node for node in nodes if node not in told]
+    there = [
+        Field(node.name, "=", ANYTHING, 0.0, node.span)
+        for node in others
+        if isinstance(node, Field) and _is_datum(node)
+    ]
+    asked = (*there, *told)
+    return matching(And(asked)) if asked else None, others
+
+
+def _is_datum(field: Field) -> bool:
+    return field.name.startswith("data.")
+
+
+def _is_indexed(node: Node) -> bool:
+    """Say whether an index can lead to the jobs that are so."""
+    return isinstance(node, Field) and node.name in _INDEXED
