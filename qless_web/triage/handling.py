@@ -1,0 +1,201 @@
+"""How people handle a group of failures: acknowledged, muted, whose it is, and what they noted.
+
+One hash under `web:triage:`, written by actions alone, with a bounded number of groups. A folded
+group comes back by itself when it fails faster than before or in another way. That is found out
+when somebody looks, of what was noted when it was folded: nothing needs to run meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from qless_core.options import as_number, as_whole
+from qless_core.reads.plan import Read, Scope, call, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from redis import Redis
+
+    from qless_core.keys import Keys
+
+Fold = Literal["", "acknowledged", "muted"]
+
+#: Groups that are noted at most, characters of a note and of who it is assigned to, and patterns.
+MOST_GROUPS: Final = 1_000
+LONGEST_NOTE: Final = 2_000
+LONGEST_NAME: Final = 100
+MOST_PATTERNS: Final = 200
+
+#: A folded group comes back when it fails at more than this many times the rate of the busiest hour
+#: before, and this many more.
+TIMES: Final = 2
+MORE: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handling:
+    """How a group is handled. Instants are epoch seconds.
+
+    Attributes:
+        fold: acknowledged, muted, or "" for neither.
+        by: who folded it; at: when.
+        note: what was noted.
+        assignee: whose it is; "" for nobody's.
+        count: jobs that it had when it was folded.
+        rate: failures in the busiest hour of the day before that.
+        patterns: the keys of the patterns that it had; None where they were not known, or too many.
+
+    """
+
+    fold: Fold = ""
+    by: str = ""
+    at: float = 0.0
+    note: str = ""
+    assignee: str = ""
+    count: int = 0
+    rate: int = 0
+    patterns: tuple[str, ...] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to be kept."""
+        return not (self.fold or self.note or self.assignee)
+
+
+class Facts(NamedTuple):
+    """What is known of a group now.
+
+    Attributes:
+        jobs: how many it has.
+        hours: failures by the hour up to now, the last is under way; None where nobody counted.
+        patterns: the keys of its patterns; None where nobody looked.
+
+    """
+
+    jobs: int
+    hours: tuple[int, ...] | None = None
+    patterns: frozenset[str] | None = None
+
+
+def key(keys: Keys) -> str:
+    """Name the hash."""
+    return keys.web("triage:groups")
+
+
+@read
+def handlings(scope: Scope) -> Read[dict[str, Handling]]:
+    """Read how each group is handled, in one batch."""
+    (found,) = yield [call("hgetall", key(scope.keys))]
+    return {group: parsed(text) for group, text in (found or {}).items()}
+
+
+def parsed(text: str | None) -> Handling:
+    """Read what was stored; whatever makes no sense says nothing."""
+    try:
+        found = json.loads(text or "")
+    except (ValueError, RecursionError):
+        found = {}
+    if not isinstance(found, dict):
+        return Handling()
+    fold = found.get("fold")
+    patterns = found.get("patterns")
+    return Handling(
+        fold=fold if fold in {"acknowledged", "muted"} else "",
+        by=_said(found.get("by")),
+        at=as_number(found.get("at")) or 0.0,
+        note=_said(found.get("note")),
+        assignee=_said(found.get("assignee")),
+        count=as_whole(found.get("count")) or 0,
+        rate=as_whole(found.get("rate")) or 0,
+        patterns=tuple(map(str, patterns)) if isinstance(patterns, list) else None,
+    )
+
+
+def _said(found: Any) -> str:  # noqa: ANN401 - whatever JSON says
+    return found if isinstance(found, str) else ""
+
+
+# -- What folds, and what comes back
+
+
+def folded(before: Handling, fold: Fold, facts: Facts, *, by: str, at: float) -> Handling:
+    """Fold a group as it is now."""
+    patterns = facts.patterns
+    return replace(
+        before,
+        fold=fold,
+        by=by,
+        at=at,
+        count=facts.jobs,
+        rate=max(facts.hours or (0,)),
+        patterns=None
+        if patterns is None or len(patterns) > MOST_PATTERNS
+        else tuple(sorted(patterns)),
+    )
+
+
+def back(handling: Handling, facts: Facts, now: float) -> str:
+    """Say why a folded group is back, in words; "" while it stays folded.
+
+    >>> calm = Handling(fold="muted", at=0.0, count=10, rate=5, patterns=("a",))
+    >>> back(calm, Facts(12, (0, 7), frozenset("a")), 3600.0)
+    ''
+    >>> back(calm, Facts(40, (0, 30), frozenset("a")), 3600.0)
+    '30 failed in an hour, 5 at most before'
+    >>> back(calm, Facts(12, (0, 7), frozenset("ab")), 3600.0)
+    'it fails in a way that is new'
+    """
+    if facts.patterns is not None and handling.patterns is not None:
+        new = len(facts.patterns - set(handling.patterns))
+        if new:
+            return "it fails in a way that is new" if new == 1 else f"it fails in {new:,} new ways"
+    hour = _an_hour(handling, facts, now)
+    if hour > max(TIMES * handling.rate, handling.rate + MORE):
+        return f"{hour:,} failed in an hour, {handling.rate:,} at most before"
+    return ""
+
+
+def _an_hour(handling: Handling, facts: Facts, now: float) -> int:
+    """Give failures in an hour: the fuller of the last two, or what came since it was folded."""
+    if facts.hours is not None:
+        since = max(1, int(now // 3600) - int(handling.at // 3600) + 1)
+        return max(facts.hours[-min(2, since) :], default=0)
+    hours = max(1.0, (now - handling.at) / 3600)
+    return int(max(0, facts.jobs - handling.count) / hours)
+
+
+# -- Writing
+
+
+class NoRoom(Exception):  # noqa: N818 - it says what is the case
+    """Raised where as many groups are noted as there is room for."""
+
+
+def save(redis: Redis, keys: Keys, group: str, handling: Handling) -> None:
+    """Keep how a group is handled; one that is not is forgotten.
+
+    Raises:
+        NoRoom: too many groups are noted, and all of them have failures.
+
+    """
+    where = key(keys)
+    if handling.is_empty:
+        redis.hdel(where, group)
+        return
+    if not redis.hexists(where, group) and _count(redis.hlen(where)) >= MOST_GROUPS:
+        gone = set(_names(redis.hkeys(where))) - set(_names(redis.smembers(keys.failures)))
+        if not gone:
+            raise NoRoom
+        redis.hdel(where, *gone)
+    redis.hset(where, group, json.dumps(asdict(handling), separators=(",", ":")))
+
+
+def _count(found: Any) -> int:  # noqa: ANN401 - as redis-py types it
+    return int(found)
+
+
+def _names(found: Any) -> Iterable[str]:  # noqa: ANN401 - as redis-py types it
+    return found or ()
