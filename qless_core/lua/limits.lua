@@ -65,8 +65,10 @@ function Limits.start(now, jid, fields)
   return at
 end
 
--- Limits.host(worker) -> the host of a worker: its name without the `-<pid>` behind.
+-- Limits.host(worker) -> the host of a worker: its name without the `-<pid>` behind, and without the number
+-- of eight digits or more, longer than any pid, that a process or thread of it has behind that.
 function Limits.host(worker)
+  worker = string.match(worker, '^(.+)%-%d%d%d%d%d%d%d%d+$') or worker
   return string.match(worker, '^(.+)%-%d+$') or worker
 end
 

@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import socket
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -14,6 +14,7 @@ from qless_core.clock import REAL
 from qless_core.errors import QlessError
 from qless_core.records import WorkerInfo
 from qless_core.version import __version__
+from qless_core.worker.bounded import within
 from qless_core.worker.control import Control
 from qless_core.worker.deaths import died_here, give_back_all
 from qless_core.worker.heartbeat import keep
@@ -25,13 +26,13 @@ from qless_core.worker.signals import log_stacks
 from qless_core.worker.switch import Mode, Switch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from qless_core.client import Client
     from qless_core.queue import Queue
     from qless_core.records import WorkerChild
     from qless_core.worker.loop import Loop
-    from qless_core.worker.plan import Middleware
+    from qless_core.worker.performing import Middleware
     from qless_core.worker.reserving import Order
 
 log = logging.getLogger("qless.worker")
@@ -40,6 +41,10 @@ log = logging.getLogger("qless.worker")
 INSIST_S: Final = 0.05
 #: Seconds that a worker takes at most to give back what it holds, when its jobs do not end.
 GIVE_UP_S: Final = 2.0
+#: Seconds that it takes at most to say that it leaves.
+LEAVE_S: Final = 2.0
+#: Of these, what is left at least to take it off the list.
+DEREGISTER_S: Final = 0.5
 
 
 class Worker:
@@ -136,7 +141,6 @@ class Worker:
 
     def info(self) -> WorkerInfo:
         """Give what the worker tells of itself: host, pid, kind, version, queues, state."""
-        states = {Mode.RUN: "running", Mode.PAUSE: "paused"}
         return WorkerInfo(
             host=socket.gethostname(),
             pid=os.getpid(),
@@ -145,9 +149,13 @@ class Worker:
             queues=self.plan.queues,
             concurrency=self.concurrency,
             started=self._started,
-            state=states.get(self.switch.mode, "stopping"),
+            state=self._state(),
             children=self._children_told(),
         )
+
+    def _state(self) -> str:
+        states = {Mode.RUN: "running", Mode.PAUSE: "paused"}
+        return states.get(self.switch.mode, "stopping")
 
     def _children_told(self) -> tuple[WorkerChild, ...]:
         """Give the processes that run its jobs; none where it runs them itself."""
@@ -158,6 +166,43 @@ class Worker:
         self._started = self.client.clock.now()
         acts = {"stop": self.stop, "pause": self.pause, "resume": self.resume}
         return Control(self.client, self.info, lambda asked: acts[asked]())
+
+    def _locks(self) -> LockWatch:
+        """Make what hears of lost locks."""
+        raise NotImplementedError
+
+    def _holders(self) -> list[str]:
+        """List the names in which it holds jobs."""
+        raise NotImplementedError
+
+    @contextmanager
+    def _accompanied(self) -> Iterator[None]:
+        """Hear of lost locks and give signs of life meanwhile, and leave the list at the end.
+
+        That takes no longer than `LEAVE_S`, though Redis be frozen.
+
+        Raises:
+            NotPermitted: this Redis user may not listen on the workers' channels.
+
+        """
+        locks, control = self._locks(), self._control()
+        locks.start()
+        control.start()
+        try:
+            yield
+        finally:
+            until = REAL.monotonic() + LEAVE_S
+            # Both at once, and then wait for both.
+            control.end()
+            within(LEAVE_S, locks.stop, "qless-leave")
+            # A sign of life that came after the worker is off the list would bring it back.
+            control.join(until - REAL.monotonic())
+            within(max(until - REAL.monotonic(), DEREGISTER_S), self._leave, "qless-leave")
+
+    def _leave(self) -> None:
+        """Take the worker off the list of those at work, if that can be done."""
+        with suppress(QlessError):
+            self.client.workers.deregister(self.name, *self._holders())
 
     def _tell(self, mode: Mode) -> bool:
         is_new = self.switch.tell(mode)
@@ -187,7 +232,6 @@ class InProcess(Worker):
         self.loops: Sequence[Loop] = ()
         #: Set when all loops have ended.
         self._ended = Event()
-        self._watch: Thread | None = None
         #: The signal that told it to stop at once; "" where it was no signal.
         self._asked = ""
 
@@ -220,12 +264,16 @@ class InProcess(Worker):
     def _tell(self, mode: Mode) -> bool:
         is_new = super()._tell(mode)
         if is_new and mode is not Mode.RUN:
-            if mode is Mode.STOP:
-                self._watch = Thread(target=self._insist, name="qless-stop", daemon=True)
-                self._watch.start()
-            for loop in self.loops:
-                loop.source.wake()
+            watches = {Mode.STOP: self._insist, Mode.FINISH: self._see_off}
+            for call in (watches.get(mode), self._wake):
+                if call is not None:
+                    Thread(target=call, name="qless-stop", daemon=True).start()
         return is_new
+
+    def _wake(self) -> None:
+        """Let loops go on that wait for a job. Where Redis is frozen, that takes its time."""
+        for loop in self.loops:
+            loop.source.wake()
 
     def _log_stacks(self) -> None:
         """Log what each job is doing."""
@@ -241,8 +289,29 @@ class InProcess(Worker):
                 return
             REAL.wait(INSIST_S, self._ended)
 
+    def _see_off(self) -> None:
+        """Let no loop take longer than the grace to end once its job has ended."""
+        until = None
+        while not self._ended.is_set() and self.switch.mode is not Mode.STOP:
+            now = REAL.monotonic()
+            if any(loop.is_at_work for loop in self.loops):
+                until = None
+            elif until is None:
+                until = now + self.plan.grace
+            elif now >= until:
+                self.switch.stopped.set()
+                self._abandon()
+                return
+            REAL.wait(INSIST_S, self._ended)
+
     def _abandon(self) -> None:
         """Give back what does not end, and end without it."""
+
+    def _why_not_ended(self) -> str:
+        """Say what keeps it from ending in time."""
+        if any(loop.is_at_work for loop in self.loops):
+            return "its job did not end in time"
+        return "Redis did not answer in time"
 
     def _give_up(self, why: str) -> None:
         """Give back what the loops hold; where Redis is away, not for long."""
@@ -255,9 +324,7 @@ class InProcess(Worker):
                     give_back_all(self.client, loop.name, [*loop.begun], death)
             self._leave()
 
-        thread = Thread(target=give_back, name="qless-give-up", daemon=True)
-        thread.start()
-        thread.join(GIVE_UP_S)
+        within(GIVE_UP_S, give_back, "qless-give-up")
 
     def _taken(self, worker: str, jid: str, why: str) -> None:
         """Stop a job that is no longer ours."""
@@ -271,9 +338,7 @@ class InProcess(Worker):
                 grip.interrupt(JobTaken(why))
 
     def _locks(self) -> LockWatch:
-        return LockWatch(self.client, [loop.name for loop in self.loops], self._taken)
+        return LockWatch(self.client, self._holders(), self._taken)
 
-    def _leave(self) -> None:
-        """Take the worker off the list of those at work, if that can be done."""
-        with suppress(QlessError):
-            self.client.workers.deregister(self.name, *(loop.name for loop in self.loops))
+    def _holders(self) -> list[str]:
+        return [loop.name for loop in self.loops]

@@ -21,6 +21,7 @@ from qless_core.worker.base import InProcess
 from qless_core.worker.interrupt import JobTaken, running
 from qless_core.worker.loop import Loop
 from qless_core.worker.signals import heeding, log_stacks
+from qless_core.worker.switch import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from qless_core.client import Client
     from qless_core.worker.plan import Plan
     from qless_core.worker.slate import Slate
+    from qless_core.worker.slots import Slot
 
 log = logging.getLogger("qless.worker")
 
@@ -35,6 +37,8 @@ log = logging.getLogger("qless.worker")
 GO: Final = struct.Struct("<I")
 #: What a child tells last: its process, its slot, whether another one is to go on in its place.
 LAST: Final = struct.Struct("<II?")
+#: The exit code of a child that could not tell what became of its jobs.
+UNTOLD: Final = 75
 
 
 class Child(InProcess):
@@ -43,18 +47,16 @@ class Child(InProcess):
     Args:
         client: its own.
         plan: what the worker was made to do.
-        name: of the parent; the child's is `<name>-<slot>`.
-        slates: of all slots.
+        slots: in one of which it is to work.
 
     """
 
     kind = "child"
 
-    def __init__(self, client: Client, plan: Plan, name: str, slates: Sequence[Slate]) -> None:
+    def __init__(self, client: Client, plan: Plan, slots: Sequence[Slot]) -> None:
         super().__init__(client, plan.queues)
         self.plan = plan
-        self._parent = name
-        self._slates = slates
+        self._slots = slots
         self._slate: Slate | None = None
         self._is_orphan = False
 
@@ -84,8 +86,7 @@ class Child(InProcess):
             before the parent has settled what could not be told.
 
         """
-        slate = self._slates[slot]
-        name = f"{self._parent}-{slot}"
+        name, slate = self._slots[slot].name, self._slots[slot].slate
         loop = Loop(self.client.named(name), self.plan, self.switch, name, slate=slate)
         self.loops = (loop,)
         self._slate = slate
@@ -123,10 +124,14 @@ class Child(InProcess):
             os._exit(1)
 
     def _abandon(self) -> None:
-        """Leave it to the parent, which kills what does not end; where there is none, end."""
-        if self._is_orphan and not self._ended.is_set():
-            self._give_up("its job did not end in time")
+        """Leave what does not end to the parent; where there is none, give back what can be."""
+        if self._ended.is_set():
+            return
+        if self._is_orphan:
+            self._give_up(self._why_not_ended())
             os._exit(0)
+        if self.switch.mode is Mode.FINISH:
+            os._exit(UNTOLD)
 
 
 def live(child: Child, go: int, last: int, leash: int) -> None:
@@ -152,6 +157,7 @@ def live(child: Child, go: int, last: int, leash: int) -> None:
                 (slot,) = GO.unpack(told)
                 goes_on = child.work(slot)
                 if goes_on is None:
+                    code = UNTOLD
                     return
                 with suppress(OSError):
                     os.write(last, LAST.pack(os.getpid(), slot, goes_on))

@@ -11,7 +11,6 @@ from qless_core.errors import QlessError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Self
 
     from qless_core.client import Client
     from qless_core.records import WorkerInfo
@@ -20,8 +19,6 @@ log = logging.getLogger("qless.worker")
 
 #: Seconds from one sign of life to the next.
 BEAT_S: Final = 3.0
-#: Seconds that the end waits for one that is on its way.
-END_WITHIN_S: Final = 2.0
 
 
 class Control:
@@ -46,14 +43,17 @@ class Control:
     def __repr__(self) -> str:
         return f"<Control of {self._client.worker_name!r}>"
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Begin."""
         self._thread.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def end(self) -> None:
+        """Give no more signs of life; one may be on its way."""
         self._ended.set()
-        # A sign of life that came after the worker is off the list would bring it back.
-        self._thread.join(END_WITHIN_S)
+
+    def join(self, seconds: float) -> None:
+        """Wait for the one that is on its way, for so many seconds at most."""
+        self._thread.join(max(0.0, seconds))
 
     def _run(self) -> None:
         while not self._ended.is_set():

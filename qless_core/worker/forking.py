@@ -11,23 +11,23 @@ import logging
 import os
 import signal
 import threading
-import warnings
 from collections import deque
 from contextlib import suppress
 from select import select
 from typing import TYPE_CHECKING, Any, Final
 
-from qless_core.backoff import Backoff
 from qless_core.clock import REAL
-from qless_core.errors import BadArgument, QlessError
+from qless_core.errors import BadArgument
 from qless_core.records import WorkerChild
 from qless_core.worker import titles
 from qless_core.worker.base import Worker
-from qless_core.worker.child import GO, LAST, Child, fork, live
-from qless_core.worker.deaths import Death, bury
+from qless_core.worker.births import Births
+from qless_core.worker.burials import Burials, code_of, reap_orphans
+from qless_core.worker.child import GO, Child
 from qless_core.worker.locks import LockWatch
+from qless_core.worker.names import holders
 from qless_core.worker.signals import SIGNALS, Ears, log_stacks
-from qless_core.worker.slots import Process, Slot
+from qless_core.worker.slots import Slot
 from qless_core.worker.switch import Mode
 
 if TYPE_CHECKING:
@@ -35,24 +35,24 @@ if TYPE_CHECKING:
 
     from qless_core.client import Client
     from qless_core.queue import Queue
+    from qless_core.worker.slots import Process
 
 log = logging.getLogger("qless.worker")
 
-#: A child that dies within so many seconds before its first job keeps the next one waiting.
-YOUNG_S: Final = 2.0
 #: Seconds that the parent tries to give back what is left when it ends and Redis is away.
-BURY_S: Final = 5.0
-
+BURY_S: Final = 2.0
 #: Seconds that a child that has told its last has to end, at least.
 LEAVE_S: Final = 2.0
+#: The same where the parent ends.
+LEAVE_NOW_S: Final = 1.0
 
 
 class ForkingWorker(Worker):
     """Runs jobs in children, several at once.
 
     Args:
-        client: whose queues to work; its `worker_name` names the worker, and `<name>-<slot>` its
-            children.
+        client: whose queues to work; its `worker_name` names the worker, and, with a number
+            behind that nobody else has, its children.
         queues: names of queues, or patterns of names, or queues.
         concurrency: how many children work at once.
         jobs_per_child: how many jobs a child runs before another one takes its place; 1 for a
@@ -94,20 +94,13 @@ class ForkingWorker(Worker):
         )
         self.concurrency = concurrency
         self._slots: list[Slot] = []
-        #: What each child is. It is made here, as to make it costs a child as much as a short job.
-        self._model: Child
-        #: Children that wait for their turn, connected.
-        self._spares: list[Process] = []
+        self._births: Births
+        self._burials: Burials
         #: Children that have told their last, and end.
         self._leaving: list[Process] = []
         self._ears = Ears((*SIGNALS, signal.SIGCHLD))
-        self._leash = self._leash_end = self._last = self._last_end = -1
         #: Jobs that were taken from their child: worker and jid.
         self._taken: deque[tuple[str, str]] = deque()
-        #: When a spare may be made again, after one that died, and a child at all, after the
-        #: system would make none.
-        self._spares_at = self._forks_at = 0.0
-        self._spares_backoff, self._forks_backoff = Backoff(first=0.5), Backoff(first=0.5)
         #: When the parent gives up what is left, once it ends.
         self._over_at: float | None = None
 
@@ -126,7 +119,7 @@ class ForkingWorker(Worker):
             raise BadArgument(problem)
         self._open()
         try:
-            with self._locks(), self._control():
+            with self._accompanied():
                 self._look_after()
         finally:
             self._close()
@@ -190,8 +183,16 @@ class ForkingWorker(Worker):
         self._ears.wake()
 
     def _locks(self) -> LockWatch:
-        names = [slot.name for slot in self._slots]
-        return LockWatch(self.client, names, self._was_taken, held=self._held)
+        return LockWatch(self.client, self._holders(), self._was_taken, held=self._held)
+
+    def _holders(self) -> list[str]:
+        return [slot.name for slot in self._slots]
+
+    def _state(self) -> str:
+        """Say `failing` where one child after another dies before it works, in all slots."""
+        if self.switch.mode is Mode.RUN and all(slot.is_failing for slot in self._slots):
+            return "failing"
+        return super()._state()
 
     def _children_told(self) -> tuple[WorkerChild, ...]:
         """Give the processes that run its jobs."""
@@ -217,6 +218,9 @@ class ForkingWorker(Worker):
             self.stop(now=True)
             self._supervise()
             raise
+        finally:
+            self._dismiss_spares()
+            self._await([*self._children, *self._leaving])
 
     def _supervise(self) -> None:
         while True:
@@ -237,12 +241,13 @@ class ForkingWorker(Worker):
         due += [at for slot in self._slots for at in slot.taken.values()]
         if self.switch.mode is Mode.RUN:
             free = [slot.start_at for slot in self._slots if slot.is_free]
-            free += [self._spares_at] if self._spares_wanted else []
-            due += [max(at, self._forks_at) for at in free]
+            due += [max(at, self._births.at) for at in free]
+            due += [self._births.stock_at] if self._wants_spares else []
         due += [self._over_at] if self._over_at is not None else []
         timeout = max(0.0, min(due) - now) if due else None
-        ready, _, _ = select([self._ears.fileno(), self._last], [], [], timeout)
-        if self._last in ready:
+        last = self._births.fileno()
+        ready, _, _ = select([self._ears.fileno(), last], [], [], timeout)
+        if last in ready:
             self._hear_last()
         for number in self._ears.read():
             if number != signal.SIGCHLD:
@@ -250,15 +255,13 @@ class ForkingWorker(Worker):
 
     def _hear_last(self) -> None:
         """Let another child go on where one has told its last."""
-        raw = os.read(self._last, LAST.size * 1024)
-        for pid, number, goes_on in LAST.iter_unpack(raw):
+        for pid, number, goes_on in self._births.hear():
             slot = self._slots[number]
             if slot.child is not None and slot.child.pid == pid:
                 self._let_leave(slot.child)
                 slot.child = None
                 slot.is_over = not goes_on
                 slot.backoff.reset()
-                self._spares_backoff.reset()
                 slot.taken.clear()
 
     def _fill(self) -> None:
@@ -266,24 +269,18 @@ class ForkingWorker(Worker):
         if self.switch.mode is not Mode.RUN:
             return
         now = REAL.monotonic()
-        try:
-            for slot in self._slots:
-                if not slot.is_free or slot.start_at > now:
-                    continue
-                if self._spares:
-                    self._begin(slot, self._spares.pop(0))
-                elif self._forks_at <= now:
-                    self._begin(slot, self._fork())
-            if self._spares_wanted and max(self._spares_at, self._forks_at) <= now:
-                self._spares.append(self._fork())
-        except OSError as trouble:
-            wait = self._forks_backoff.next()
-            self._forks_at = now + wait
-            log.warning("no child can be made, again in %.1f s: %s", wait, trouble)
+        for slot in self._slots:
+            if slot.is_free and slot.start_at <= now:
+                child = self._births.next()
+                if child is not None:
+                    self._begin(slot, child)
+        if self._wants_spares:
+            self._births.stock()
 
     def _begin(self, slot: Slot, child: Process) -> None:
         """Let a child work in a slot."""
         slot.slate.wipe()
+        child.turn = slot.slate.turn
         child.born, child.started = REAL.monotonic(), self.client.clock.now()
         slot.child = child
         with suppress(OSError):  # it is dead, and will be reaped
@@ -292,39 +289,8 @@ class ForkingWorker(Worker):
         child.go = -1
 
     @property
-    def _spares_wanted(self) -> bool:
-        if self.plan.jobs_per_child is None or self.plan.jobs_per_child > 1:
-            return False
-        # One more than may work at once, as one is made while others take their turns.
-        return len(self._spares) <= self.concurrency and not all(s.is_over for s in self._slots)
-
-    def _fork(self) -> Process:
-        reads, writes = os.pipe()
-
-        def be() -> None:
-            self._let_go(writes)
-            live(self._model, reads, self._last_end, self._leash)
-
-        with warnings.catch_warnings():
-            # Python warns of threads; ours hold no lock that a child needs.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            try:
-                pid = fork(be)
-            except OSError:
-                os.close(writes)
-                raise
-            finally:
-                os.close(reads)
-        self._forks_backoff.reset()
-        return Process(pid, writes)
-
-    def _let_go(self, writes: int) -> None:
-        """Drop, in a child, what is the parent's."""
-        self._ears.close()
-        for end in (writes, self._leash_end, self._last):
-            os.close(end)
-        for child in self._spares:
-            os.close(child.go)
+    def _wants_spares(self) -> bool:
+        return self._births.is_short and not all(slot.is_over for slot in self._slots)
 
     def _see_to_taken(self) -> None:
         """Let children drop the jobs that were taken, and kill those that cannot."""
@@ -358,64 +324,32 @@ class ForkingWorker(Worker):
     def _reap(self) -> None:
         """See who is dead, and what it held."""
         for slot in self._slots:
-            if slot.child is not None and (code := _code_of(slot.child.pid)) is not None:
+            if slot.child is not None and (code := code_of(slot.child.pid)) is not None:
                 self._is_dead(slot, slot.child, code)
-        for child in [child for child in self._spares if _code_of(child.pid) is not None]:
-            log.warning("process %d died before its turn", child.pid)
-            self._spares.remove(child)
-            os.close(child.go)
-            self._spares_at = REAL.monotonic() + self._spares_backoff.next()
-        self._leaving = [child for child in self._leaving if _code_of(child.pid) is None]
+        self._births.reap()
+        self._leaving = [child for child in self._leaving if code_of(child.pid) is None]
         if os.getpid() == 1:
-            ours = (*self._children, *self._spares, *self._leaving)
-            _reap_orphans({child.pid for child in ours})
+            ours = (*self._children, *self._births.spares, *self._leaving)
+            reap_orphans({child.pid for child in ours})
 
     def _is_dead(self, slot: Slot, child: Process, code: int) -> None:
-        """Settle what a dead child held, on a thread, as Redis may be away."""
+        """See to what a dead child held."""
         # It may have told its last just now.
-        if select([self._last], [], [], 0)[0]:
+        if select([self._births.fileno()], [], [], 0)[0]:
             self._hear_last()
             if slot.child is not child:
                 self._leaving.remove(child)
                 return
-        traces = slot.slate.traces()
-        what = "stopped" if child.why else "died"
-        death = Death.of(child.pid, code, what=what, why=child.why)
-        is_expected = child.is_told and code == 0
-        log.log(
-            logging.INFO if is_expected else logging.WARNING,
-            "process %d of worker %s ended by %s",
-            child.pid,
-            slot.name,
-            death.how,
-        )
-        slot.child, slot.death = None, death
-        slot.taken.clear()
-        now = REAL.monotonic()
-        if traces.is_idle and now - child.born < YOUNG_S and not child.is_told:
-            slot.start_at = now + slot.backoff.next()
-        else:
-            slot.backoff.reset()
-
-        def settle() -> None:
-            backoff = Backoff(longest=2.0)
-            while True:
-                try:
-                    bury(self.client, slot.name, traces, death)
-                except QlessError as trouble:
-                    log.warning("what %s held cannot be given back yet: %s", slot.name, trouble)
-                    REAL.wait(backoff.next())
-                else:
-                    break
-            slot.death = None
-            self._ears.wake()
-
-        threading.Thread(target=settle, name="qless-bury", daemon=True).start()
+        self._burials.begin(slot, child, code)
 
     def _is_over(self) -> bool:
         if self._over_at is not None and self._over_at <= REAL.monotonic():
             return True
-        if any(slot.child is not None or slot.death is not None for slot in self._slots):
+        if any(slot.child is not None for slot in self._slots):
+            return False
+        if any(slot.death is not None for slot in self._slots):
+            if self.switch.is_ending and self._over_at is None:
+                self._over_at = REAL.monotonic() + BURY_S
             return False
         return self.switch.is_ending or all(slot.is_over for slot in self._slots)
 
@@ -427,33 +361,31 @@ class ForkingWorker(Worker):
 
     def _open(self) -> None:
         name = self.name
-        self._slots = [Slot(number, f"{name}-{number}") for number in range(self.concurrency)]
-        slates = [slot.slate for slot in self._slots]
-        self._model = Child(self.client.twin(), self.plan, name, slates)
+        names = holders(name, self.concurrency)
+        self._slots = [Slot(number, each) for number, each in enumerate(names)]
+        self._over_at = None
         self._ears.open()
-        self._leash, self._leash_end = os.pipe()
-        self._last, self._last_end = os.pipe()
+        model = Child(self.client.twin(), self.plan, self._slots)
+        # One more than may work at once, as one is made while others take their turns.
+        store = self.concurrency + 1 if self.plan.jobs_per_child == 1 else 0
+        self._births = Births(model, self._ears.close, store)
+        self._burials = Burials(self.client, self._ears.wake)
         gc.freeze()
         queues = ", ".join(map(repr, self.plan.queues))
         titles.show(f"{name} looks after {self.concurrency} of its kind")
         log.info("worker %s works %s in %d children", name, queues, self.concurrency)
 
     def _close(self) -> None:
-        self._dismiss_spares()
-        self._await([*self._children, *self._leaving])
-        with suppress(QlessError):
-            self.client.workers.deregister(self.name, *(slot.name for slot in self._slots))
         gc.unfreeze()
-        for end in (self._leash, self._leash_end, self._last, self._last_end):
-            os.close(end)
+        self._births.close()
         self._ears.close()
         log.info("worker %s has stopped", self.name)
 
     def _await(self, children: list[Process]) -> None:
         """Wait until the last children have ended, and see to it that they do."""
-        until = REAL.monotonic() + LEAVE_S
+        until = REAL.monotonic() + LEAVE_NOW_S
         while children and REAL.monotonic() < until:
-            children = [child for child in children if _code_of(child.pid) is None]
+            children = [child for child in children if code_of(child.pid) is None]
             if children:
                 select([self._ears.fileno()], [], [], 0.05)
                 self._ears.read()
@@ -463,11 +395,9 @@ class ForkingWorker(Worker):
                 os.waitpid(child.pid, 0)
 
     def _dismiss_spares(self) -> None:
-        for child in self._spares:
-            os.close(child.go)
+        for child in self._births.dismiss():
             self._signal(child, signal.SIGTERM)
             self._let_leave(child)
-        self._spares.clear()
 
     def _let_leave(self, child: Process) -> None:
         """Wait for a child that is through, but not for ever: it may hang as it flushes a log."""
@@ -481,23 +411,3 @@ class ForkingWorker(Worker):
     def _signal(self, child: Process, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
             os.kill(child.pid, number)
-
-
-def _code_of(pid: int) -> int | None:
-    """Give the exit code of a child that has ended, a negative signal where one ended it."""
-    try:
-        done, status = os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:
-        return 0  # somebody else has reaped it
-    return os.waitstatus_to_exitcode(status) if done else None
-
-
-def _reap_orphans(ours: set[int]) -> None:
-    """Reap what was left to process 1, as which nobody else does."""
-    with suppress(ChildProcessError):
-        while True:
-            info = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            # Ours come with the next signal.
-            if info is None or info.si_pid in ours:
-                return
-            os.waitpid(info.si_pid, os.WNOHANG)

@@ -31,8 +31,8 @@ class GreenletWorker(ThreadWorker):
     """Runs very many jobs at once, each in a greenlet; one that computes keeps all others waiting.
 
     Args:
-        client: whose queues to work; its `worker_name` names the worker, and `<name>-<slot>` its
-            greenlets.
+        client: whose queues to work; its `worker_name` names the worker, and, with a number
+            behind that nobody else has, its greenlets.
         queues: names of queues, or patterns of names, or queues.
         concurrency: how many jobs run at once.
         options: those of `Worker`.
@@ -57,9 +57,7 @@ class GreenletWorker(ThreadWorker):
         super().__init__(client, queues, concurrency=concurrency, **options)
         self._greenlets: dict[str, Any] = {}
 
-    def _loop(self, slot: int) -> Loop:
-        name = f"{self.name}-{slot}"
-
+    def _loop(self, name: str) -> Loop:
         def throw(error: Interruption, is_wanted: Callable[[], bool]) -> None:
             def now() -> None:
                 if is_wanted():

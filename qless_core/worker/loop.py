@@ -17,7 +17,6 @@ from qless_core import wire
 from qless_core.backoff import Backoff
 from qless_core.clock import REAL, SERVER
 from qless_core.errors import (
-    BadArgument,
     ClusterNeedsTag,
     JobError,
     QlessError,
@@ -86,7 +85,7 @@ class Loop:
         #: Jobs that were begun, and of which Redis has not said what became of them. These may have
         #: run: whoever gives one back says so, that none runs twice that may run but once.
         self.begun: set[str] = set()
-        self._settler = Settler(client, on_settled=self.begun.discard)
+        self._settler = Settler(client, on_settled=self._settled)
         self._telling = Telling(client, name, self._heard)
         self._backoff = Backoff()
         #: Whether Redis may hold jobs for this name of which nobody takes care: an answer that told
@@ -96,6 +95,8 @@ class Loop:
         self._anchor: tuple[float, float] | None = None
         #: Jobs of those at hand that are ours no longer.
         self.taken: set[str] = set()
+        #: Whether a job runs, or what goes around it.
+        self.is_at_work = False
         self._jobs_left: float = plan.jobs_per_child or math.inf
         self._ends_at = REAL.monotonic() + (plan.child_age_s or math.inf)
         #: Whether a burst is over, so that no other need go on in its place.
@@ -226,7 +227,7 @@ class Loop:
         """Note that all is told that was done."""
         if done:
             heard(done, left)
-            self._heard(done, left)
+            self._note(done, left)
         if self._slate is None:
             return
         if self.begun:
@@ -234,7 +235,7 @@ class Loop:
         else:
             self._slate.clear()
 
-    def _heard(self, done: list[Done], left: Mapping[str, str]) -> None:
+    def _note(self, done: list[Done], left: Mapping[str, str]) -> None:
         """Note what Redis says of jobs that were told to be done."""
         for job, _ in done:
             if job.jid in left:
@@ -242,6 +243,21 @@ class Loop:
                 self._may_hold_more = True
             else:
                 self.begun.discard(job.jid)
+
+    def _heard(self, done: list[Done], left: Mapping[str, str]) -> None:
+        """Note the same where that was told by itself, in whatever thread."""
+        self._note(done, left)
+        if self._slate is not None:
+            # Each by itself: the next one is done meanwhile, maybe.
+            for job, _ in done:
+                if job.jid not in left:
+                    self._slate.heard(job.jid)
+
+    def _settled(self, jid: str) -> None:
+        """Note that Redis knows what became of a job."""
+        self.begun.discard(jid)
+        if self._slate is not None:
+            self._slate.heard(jid)
 
     def _wait(self, reserver: Reserver, count: int) -> list[Job]:
         """Wait for a job."""
@@ -326,13 +342,24 @@ class Loop:
     def _may_begin(self, job: Job) -> bool:
         if self._switch.mode is not Mode.RUN:
             return False
-        if self._is_taken(job):
+        if self._is_taken(job) or not self._has_room(job):
             return False
         if self._anchor is None:
             return True
         sent, now = self._anchor
         # The lock lasts at least that long, however long the answer was on its way.
         return sent + job.expires_at - now > REAL.monotonic()
+
+    def _has_room(self, job: Job) -> bool:
+        """Whether it can be noted what comes of a job; else see to it that there is room."""
+        if self._slate is None or self._slate.has_room(job.jid):
+            return True
+        self._telling.tell()
+        self._flush_doubtful()
+        if self.begun - {job.jid}:
+            return False
+        self._slate.clear()
+        return True
 
     def _is_taken(self, job: Job) -> bool:
         """Whether a job at hand is said to be ours no longer."""
@@ -342,7 +369,11 @@ class Loop:
 
     def _attempt(self, job: Job) -> BaseException | None:
         plan = self._plan
-        return attempt(job, plan.middleware, throw=self._throw, is_taken=self._is_taken)
+        self.is_at_work = True
+        try:
+            return attempt(job, plan.middleware, throw=self._throw, is_taken=self._is_taken)
+        finally:
+            self.is_at_work = False
 
     def _begin(self, job: Job) -> None:
         self.source.last = job.queue_name
@@ -357,12 +388,12 @@ class Loop:
             self._settle(job, error)
             return
         try:
-            text = job.raw_data
-        except BadArgument:
+            text, changed = job.raw_data, job.unsent_data
+        except Exception:  # noqa: BLE001 - of whatever the job left there: it is told why
             self._settle(job, error)
             return
         self._telling.add(job, text)
-        if self._slate is not None and not self._slate.done(job.unsent_data):
+        if self._slate is not None and not self._slate.done(changed):
             self._telling.tell()
 
     def _settle(self, job: Job, error: BaseException | None) -> None:
@@ -393,12 +424,16 @@ class Loop:
 
     def _catch_up(self) -> None:
         """Make good what could not be told or known before."""
+        self._flush_doubtful()
+        if self._may_hold_more:
+            self._drop_strangers([])
+
+    def _flush_doubtful(self) -> None:
+        """Tell what is kept, and again of what nobody knows whether it was told."""
         while self._telling.doubtful:
             self._settler.keep(self._telling.doubtful.popleft())
         if self._settler.kept:
             self._flush()
-        if self._may_hold_more:
-            self._drop_strangers([])
 
     def _flush(self) -> None:
         """Tell what is kept."""
@@ -423,7 +458,8 @@ class Loop:
             self._may_hold_more = True
             raise
         self._settler.given_up -= lost
-        self.begun -= lost
+        for jid in lost:
+            self._settled(jid)
 
     def _drop(self, jid: str, *, has_run: bool) -> None:
         """Give back a job of which nobody here takes care."""

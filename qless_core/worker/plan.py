@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 from qless_core.errors import BadArgument
 from qless_core.worker.reserving import Ordered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
 
-    from qless_core.job import Job
+    from qless_core.worker.performing import Middleware
     from qless_core.worker.reserving import Order
 
-    Middleware = Callable[[Job], AbstractContextManager[Any]]
-
 #: The most jobs that may be taken ahead: more are a long reply, and a long lock for the last.
-MOST_AHEAD = 1000
+MOST_AHEAD: Final = 1000
+#: The most seconds of anything: a year. The system waits for no time without end.
+MOST_S: Final = 366 * 86400
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +57,10 @@ class Plan:
     def __post_init__(self) -> None:
         if not 1 <= self.prefetch <= MOST_AHEAD:
             _refuse("prefetch", f"from 1 to {MOST_AHEAD}", self.prefetch)
-        if not self.interval > 0:
-            _refuse("interval", "seconds above 0", self.interval)
-        if not self.grace >= 0:
-            _refuse("grace", "seconds from 0 up", self.grace)
+        if not 0 < self.interval <= MOST_S:
+            _refuse("interval", f"seconds above 0, and at most {MOST_S}", self.interval)
+        if not 0 <= self.grace <= MOST_S:
+            _refuse("grace", f"seconds from 0 to {MOST_S}", self.grace)
         for name in ("jobs_per_child", "child_age_s", "child_memory"):
             value = getattr(self, name)
             if value is not None and not value > 0:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from qless_core.worker.base import InProcess
 from qless_core.worker.loop import Loop
+from qless_core.worker.names import holders
 from qless_core.worker.signals import heeding
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ class SerialWorker(InProcess):
     A job that hangs keeps it from the next, and a job that crashes the process ends it too.
 
     Args:
-        client: whose queues to work; its `worker_name` holds the jobs.
+        client: whose queues to work; its `worker_name` names the worker, and, with a number
+            behind that nobody else has, who holds the jobs.
         queues: names of queues, or patterns of names, or queues.
         options: those of `Worker`.
 
@@ -46,8 +48,6 @@ class SerialWorker(InProcess):
         **options: Any,  # noqa: ANN401 - those of Worker
     ) -> None:
         super().__init__(client, queues, **options)
-        self._loop = Loop(client, self.plan, self.switch, self.name)
-        self.loops = (self._loop,)
         self._is_main = False
 
     def step(self) -> Job | None:
@@ -57,7 +57,14 @@ class SerialWorker(InProcess):
             RedisUnavailable: no job could be taken.
 
         """
-        return self._loop.step()
+        return (self.loops[0] if self.loops else self._loop()).step()
+
+    def _loop(self) -> Loop:
+        """Make what works, in a name that nobody else has."""
+        (name,) = holders(self.name)
+        loop = Loop(self.client.named(name), self.plan, self.switch, name)
+        self.loops = (loop,)
+        return loop
 
     def run(self) -> None:
         """Work until told to stop, or until a burst is over; while Redis is away, wait for it.
@@ -71,22 +78,23 @@ class SerialWorker(InProcess):
         self._is_main = threading.current_thread() is threading.main_thread()
         queues = ", ".join(map(repr, self.plan.queues))
         log.info("worker %s works %s", self.name, queues)
+        loop = self._loop()
         with heeding(self.act):
             try:
-                with self._locks(), self._control():
-                    self._loop.run()
+                with self._accompanied():
+                    loop.run()
             finally:
                 self._ended.set()
-                self._leave()
                 log.info("worker %s has stopped", self.name)
 
     def _abandon(self) -> None:
         """End the process if it is ours, as nothing else ends a job that does not listen."""
         if self._ended.is_set():
             return
-        self._give_up("its job did not end in time")
+        why = self._why_not_ended()
+        self._give_up(why)
         if self._is_main and not self._ended.is_set():
-            log.warning("worker %s: its job does not end, so the process does", self.name)
+            log.warning("worker %s: %s, so the process ends", self.name, why)
             with suppress(Exception):
                 logging.shutdown()
             os._exit(0)

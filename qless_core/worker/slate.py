@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import struct
+import threading
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -31,6 +32,7 @@ _KEPT: Final = b"k"
 _DONE: Final = b"d"
 _TEXT: Final = b"t"
 _TOLD: Final = b"o"
+_HEARD: Final = b"h"
 _FULL: Final = b"f"
 
 #: Where the child writes: how much it has, how often it began anew, how often it took jobs.
@@ -71,6 +73,8 @@ class Slate:
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, SIZE)
+        #: Also the thread that tells what is done writes.
+        self._writing = threading.Lock()
         self._at = 0
         self._parents_at = 0
         self.clear()
@@ -105,20 +109,29 @@ class Slate:
         self._write(_TEXT, raw)
         return self._at < _END - LONGEST * 2
 
+    def heard(self, jid: str) -> None:
+        """Note that it is known what became of a job; it may be handed out again."""
+        self._write(_HEARD, jid.encode("utf-8", "surrogatepass"))
+
     def told(self) -> None:
         """Note that all that was done is told, though not what was kept."""
         if self._at != _FIRST:
             self._write(_TOLD, b"")
 
+    def has_room(self, jid: str) -> bool:
+        """Whether this job may be begun: what comes of it can be noted, too."""
+        return self._at + len(jid) * 4 < _END - LONGEST * 2
+
     def clear(self) -> None:
         """Note that all is told."""
         if self._at == _FIRST:
             return
-        self._at = _FIRST
-        _LENGTH.pack_into(self._memory, _CHILDS_START, self._at)
-        # Before anything is written over what was there: see `_copy`.
-        (anew,) = _NUMBER.unpack_from(self._memory, _ANEW)
-        _NUMBER.pack_into(self._memory, _ANEW, (anew + 1) & 0xFFFFFFFF)
+        with self._writing:
+            self._at = _FIRST
+            _LENGTH.pack_into(self._memory, _CHILDS_START, self._at)
+            # Before anything is written over what was there: see `_copy`.
+            (anew,) = _NUMBER.unpack_from(self._memory, _ANEW)
+            _NUMBER.pack_into(self._memory, _ANEW, (anew + 1) & 0xFFFFFFFF)
 
     @property
     def turn(self) -> int:
@@ -163,8 +176,13 @@ class Slate:
         """Read what the child is at, or was."""
         traces = Traces()
         for kind, raw in self._read(_CHILDS_START, _FIRST):
-            if kind == _BEGUN:
-                traces.begun = raw.decode("utf-8", "surrogatepass")
+            if kind in (_BEGUN, _HEARD):
+                # What came of it before is settled, as it would not be handed out again.
+                jid = raw.decode("utf-8", "surrogatepass")
+                traces.done.pop(jid, None)
+                traces.kept.discard(jid)
+                if kind == _BEGUN:
+                    traces.begun = jid
             elif kind == _FULL:
                 traces.is_complete = False
             elif kind == _TOLD:
@@ -189,6 +207,10 @@ class Slate:
     # Within
 
     def _write(self, kind: bytes, raw: bytes) -> None:
+        with self._writing:
+            self._put(kind, raw)
+
+    def _put(self, kind: bytes, raw: bytes) -> None:
         start = self._at
         end = start + _HEAD.size + len(raw)
         if end >= _END:

@@ -23,6 +23,7 @@ class Process:
         started: the same, epoch seconds.
         kill_at: when it is to be killed, if it is there still.
         is_told: whether it was told to end.
+        turn: how often those before it in its slot had taken jobs.
         why: why it was killed by its parent; "" where it was not.
 
     """
@@ -33,6 +34,7 @@ class Process:
     started: float = 0
     kill_at: float | None = None
     is_told: bool = False
+    turn: int = 0
     why: str = ""
 
 
@@ -62,6 +64,16 @@ class Slot:
     backoff: Backoff = field(default_factory=lambda: Backoff(first=0.5))
     taken: dict[tuple[str, int], float] = field(default_factory=dict)
     is_over: bool = False
+
+    @property
+    def has_taken(self) -> bool:
+        """Whether its child has taken jobs, or tried to: then it works."""
+        return self.child is not None and self.slate.turn != self.child.turn
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether one child after another dies here before it works."""
+        return self.backoff.failed > 0 and not self.has_taken
 
     @property
     def is_free(self) -> bool:

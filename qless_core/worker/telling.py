@@ -34,7 +34,8 @@ class Telling:
     Args:
         client: whose Redis.
         worker: who holds the jobs.
-        on_heard: called with what was told, and with what was left of it and why.
+        on_heard: called with what was told, and with what was left of it and why, in the thread
+            that told it.
 
     """
 

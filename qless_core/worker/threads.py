@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from qless_core.errors import BadArgument
 from qless_core.worker.base import InProcess
 from qless_core.worker.loop import Loop
+from qless_core.worker.names import holders
 from qless_core.worker.signals import heeding
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ class ThreadWorker(InProcess):
     that wakes a thread. A job that crashes the process ends all.
 
     Args:
-        client: whose queues to work; its `worker_name` names the worker, and `<name>-<slot>` its
-            threads.
+        client: whose queues to work; its `worker_name` names the worker, and, with a number
+            behind that nobody else has, its threads.
         queues: names of queues, or patterns of names, or queues.
         concurrency: how many jobs run at once.
         options: those of `Worker`.
@@ -74,22 +75,20 @@ class ThreadWorker(InProcess):
         """
         # One waits for jobs, one keeps locks or tells what was done; and what the jobs use.
         self.client.make_room(3 * self.concurrency + 16)
-        self.loops = [self._loop(slot) for slot in range(self.concurrency)]
+        self.loops = [self._loop(name) for name in holders(self.name, self.concurrency)]
         queues = ", ".join(map(repr, self.plan.queues))
         log.info("worker %s works %s in %d threads", self.name, queues, self.concurrency)
         with heeding(self.act):
             try:
-                with self._locks(), self._control():
+                with self._accompanied():
                     self._run_all()
             finally:
                 self._ended.set()
-                self._leave()
                 log.info("worker %s has stopped", self.name)
         if self._broken is not None:
             raise self._broken
 
-    def _loop(self, slot: int) -> Loop:
-        name = f"{self.name}-{slot}"
+    def _loop(self, name: str) -> Loop:
         return Loop(self.client.named(name), self.plan, self.switch, name)
 
     def _run_all(self) -> None:
@@ -120,6 +119,7 @@ class ThreadWorker(InProcess):
         if self._ended.is_set() or self._is_abandoned:
             return
         self._is_abandoned = True
-        log.warning("worker %s: some of its jobs do not end, they are left behind", self.name)
-        self._give_up("its job did not end in time")
+        why = self._why_not_ended()
+        log.warning("worker %s: %s, what does not end is left behind", self.name, why)
+        self._give_up(why)
         self._left.release()

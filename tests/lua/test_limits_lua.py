@@ -183,6 +183,17 @@ def test_locks_that_ran_out_do_not_count_for_the_host(lua):
     assert lua.popped(100, 1, worker="h-2") == ["b"]
 
 
+def test_what_runs_in_processes_of_one_worker_counts_for_its_host(lua):
+    lua("config.set", 0, "host-max-running", 2)
+    put(lua, 1, "a")
+    put(lua, 2, "b")
+    put(lua, 3, "c")
+
+    assert len(lua.popped(4, 1, worker="h-1-12345670")) == 1
+    assert len(lua.popped(5, 1, worker="h-1-12345671")) == 1
+    assert lua.popped(6, 1, worker="h-2-765432100") == []
+
+
 def test_workers_of_a_host_that_are_gone_are_forgotten(lua, redis):
     lua("config.set", 0, "host-max-running", 1)
     for number in range(20):

@@ -10,7 +10,7 @@ import pytest
 from qless_core.client import Client
 from qless_core.clock import Clock
 from qless_core.embedded import EmbeddedServer
-from tests.support.polling import eventually
+from tests.support.polling import PATIENCE_S, eventually
 
 
 @pytest.fixture
@@ -98,3 +98,43 @@ def test_a_job_that_was_taken_comes_back_to_the_same_worker_and_runs_to_its_end(
     eventually(lambda: program.state(jid) == "complete")
     assert [found for _, _, found in program.traces("ended")] == [pid]
     assert program.what(jid).count("popped") == 2
+
+
+@pytest.mark.parametrize("is_there_still", [True, False])
+def test_what_a_worker_of_the_same_name_holds_is_not_given_back_with_a_dead_child(
+    program, is_there_still
+):
+    """As processes 1 of containers are called that share the name of their host."""
+    once = program.put("wait", retries=0)
+    first = program.start("forking")
+    (theirs,) = program.begun()
+    if not is_there_still:
+        os.killpg(first.pid, signal.SIGKILL)
+        first.wait()
+    program.start("forking")
+    jid = program.put("wait")
+    _, ours = program.begun(2)
+
+    os.kill(ours, signal.SIGKILL)
+    program.begun(3)
+
+    assert program.state(once) == "running"
+    assert [pid for _, found, pid in program.traces("began") if found == once] == [theirs]
+    assert program.what(jid) == ["put", "popped", "died", "popped"]
+
+
+@pytest.mark.parametrize("kind", ["serial", "thread", "greenlet"])
+def test_who_gives_up_gives_back_nothing_of_another_worker_of_the_same_name(program, kind):
+    once = program.put("wait", retries=0)
+    program.start(kind)
+    program.begun()
+    second = program.start(kind, grace=0.1)
+    jid = program.put("stubborn")
+    program.begun(2)
+
+    second.send_signal(signal.SIGTERM)
+
+    assert second.wait(PATIENCE_S) == 0
+    assert program.state(once) == "running"
+    assert program.what(jid)[:3] == ["put", "popped", "stopped"]
+    assert [found for _, found, _ in program.traces("began")].count(once) == 1

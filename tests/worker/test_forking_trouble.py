@@ -33,20 +33,20 @@ os.fork = fork
 #: The second child breaks before it is one, as soon as the first one is at work.
 BROKEN_SECOND = """
 import os, pathlib, time
-from qless_core.worker import forking
+from qless_core.worker.births import Births
 real, forks = os.fork, []
 def fork():
     forks.append(1)
     return real()
 os.fork = fork
-let_go = forking.ForkingWorker._let_go
-def breaks(worker, writes):
+let_go = Births._let_go
+def breaks(births, writes):
     if len(forks) == 2:
         while not pathlib.Path({traces!r}).exists():
             time.sleep(0.01)
         raise RuntimeError("broken")
-    let_go(worker, writes)
-forking.ForkingWorker._let_go = breaks
+    let_go(births, writes)
+Births._let_go = breaks
 """
 
 #: The parent breaks when it is told to pause.

@@ -17,6 +17,7 @@ from qless_core.worker import loop as loop_module
 from qless_core.worker.loop import Loop
 from qless_core.worker.plan import Plan
 from qless_core.worker.serial import SerialWorker
+from qless_core.worker.slate import LONGEST, Slate, Traces
 from qless_core.worker.switch import Mode, Switch
 from tests.support.cutting import cut_off
 from tests.support.polling import PATIENCE_S, eventually
@@ -441,3 +442,68 @@ def test_a_job_that_is_taken_as_it_begins_is_not_begun(client, monkeypatch, done
     worker._work([job])  # noqa: SLF001 - as above
 
     assert done == []
+
+
+# What a parent reads when its child is dead
+
+
+def test_a_slate_has_nothing_of_a_job_that_a_thread_has_told(real, gate):
+    """Else its next run would be recorded as complete, though it died."""
+    real.queues["q"].put(Mail, {}, jid="a", priority=2)
+    real.queues["q"].put(Gate, {}, jid="b", priority=1)
+    slate, switch = Slate(), Switch()
+    worker = Loop(real, Plan(queues=("q",), prefetch=2), switch, "w", slate=slate)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    assert gate.began.wait(PATIENCE_S)
+
+    eventually(lambda: real.jobs["a"].state == "complete")
+    eventually(lambda: slate.traces() == Traces(begun="b"))
+
+    switch.tell(Mode.FINISH)
+    gate.opened.set()
+    thread.join(PATIENCE_S)
+    assert not thread.is_alive()
+
+
+def test_a_slate_without_room_is_told_before_another_job_begins(real, done):
+    long = "x" * (LONGEST - 100)
+    jids = [f"j{number:02}" for number in range(80)]
+    for jid in jids:
+        real.queues["q"].put(f"{HERE}.notes", {"text": long}, jid=jid, priority=-int(jid[1:]))
+    slate = Slate()
+    plan = Plan(queues=("q",), prefetch=80, burst=True)
+
+    Loop(real, plan, Switch(), "w", slate=slate).run()
+
+    assert [jid for _, jid in done] == jids
+    assert slate.traces() == Traces()
+    assert {job.state for job in real.jobs.get(*jids)} == {"complete"}
+
+
+def test_jobs_that_were_not_begun_lose_nothing_though_there_was_no_room(real, done, caplog):
+    """Redis is full while more is done than a slate can hold."""
+    long = "x" * (LONGEST - 100)
+    for number in range(80):
+        real.queues["q"].put(f"{HERE}.notes", {"text": long}, jid=f"j{number:02}", retries=0)
+    slate, switch = Slate(), Switch()
+    worker = Loop(real, Plan(queues=("q",), prefetch=80), switch, "w", slate=slate)
+    jobs = worker._next()  # noqa: SLF001 - what is looked at
+    real.redis.config_set("maxmemory", 1)
+    thread = threading.Thread(target=worker._work, args=(jobs,))  # noqa: SLF001 - as above
+    thread.start()
+    try:
+        eventually(lambda: "outcomes wait" in caplog.text)
+        traces = slate.traces()
+    finally:
+        real.redis.config_set("maxmemory", 0)
+    thread.join(PATIENCE_S)
+
+    assert traces.is_complete
+    assert {*traces.done} == {jid for _, jid in done[: len(traces.done)]}
+    assert len(traces.done) < len(done) == 80
+
+
+def notes(job):
+    sample_jobs.DONE.append(("notes", job.jid))
+    job["is noted"] = True

@@ -55,7 +55,8 @@ def test_what_raises_is_failed_with_its_traceback(work, clock):
     assert job.failure.group == "q-ValueError"
     assert job.failure.message.startswith("Traceback (most recent call last):")
     assert job.failure.message.endswith("ValueError: it broke\n")
-    assert (job.failure.worker, job.failure.when) == ("worker-1", int(clock.now()))
+    assert job.failure.worker.startswith("worker-1-")
+    assert job.failure.when == int(clock.now())
 
 
 def test_b10_any_text_in_an_error_is_kept(work):
@@ -203,7 +204,7 @@ def test_a_worker_runs_until_it_is_told_to_stop(server, redis, done):  # noqa: A
         thread = running(worker)
         client.queues["q"].put(Mail, {})
         eventually(lambda: done)
-        assert [found.name for found in client.workers.counts] == ["w"]
+        eventually(lambda: "w" in client.workers)
 
         worker.stop()
         thread.join(PATIENCE_S)

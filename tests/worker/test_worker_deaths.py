@@ -97,7 +97,7 @@ def test_b59_a_child_whose_parent_is_killed_finishes_its_job_and_ends(program, p
     eventually(lambda: program.state(jid) == "complete")
     eventually(lambda: not is_alive(pid))
     assert program.state(other) == "waiting"
-    assert program.client.workers["w-0"].jobs == ()
+    assert program.client.queues["q"].counts.running == 0
 
 
 def test_b59_when_all_is_killed_another_worker_gets_the_job_when_the_lock_is_over(program):
@@ -268,6 +268,16 @@ def test_a_job_of_which_nothing_could_be_told_is_kept_until_all_is_told():
     assert kept.traces() == Traces(kept={"a"})
     kept.clear()
     assert kept.traces() == Traces()
+
+
+def test_a_job_that_begins_anew_is_done_no_more():
+    again = slate(("begin", "a"), ("done", None), ("begin", "b"), ("keep",))
+
+    again.begin("a")
+
+    assert again.traces() == Traces(begun="a", kept={"b"})
+    again.heard("b")
+    assert again.traces() == Traces(begun="a")
 
 
 def test_a_parent_reads_whole_words_while_its_child_writes():
