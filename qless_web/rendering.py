@@ -20,9 +20,11 @@ from flask import (
 from jinja2 import StrictUndefined
 from werkzeug.routing import BaseConverter
 
+from qless_core.errors import RedisUnavailable
 from qless_web import extended, formatting, htmx
 from qless_web.console import current
 from qless_web.presenters import keys
+from qless_web.presenters.cautions import cautions
 from qless_web.presenters.frame import Asked, frame, shell
 from qless_web.presenters.page import Flash, Tone
 from qless_web.remembered import cookie_path, preferences
@@ -70,6 +72,14 @@ def render_without_redis(page: Page, status: int, why: str = "Redis cannot be re
     return _answer(page, None, why, status)
 
 
+def render_anyway(page: Page, status: int = 200) -> Response:
+    """Answer with a page that shows nothing of Redis; where that is gone, without its counts."""
+    try:
+        return render(page, status)
+    except RedisUnavailable as error:
+        return render_without_redis(page, status, str(error))
+
+
 def _answer(page: Page, counts: FrameCounts | None, refusal: str, status: int) -> Response:
     whole = not htmx.is_partial()
     flash = _read_flash() if whole else ()
@@ -82,6 +92,7 @@ def _answer(page: Page, counts: FrameCounts | None, refusal: str, status: int) -
             refusal=refusal,
             flash=flash,
             choices=preferences(),
+            cautions=cautions(current().console.rights.eviction, current().skew),
             views=tuple((view.name, _mounted(view.address)) for view in current().views)
             if counts
             else (),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from qless_core.options import number_of
+from qless_core.options import as_whole, number_of
 from qless_core.reads.plan import Read, Scope, attempt, call, read
 
 #: A digest that no script has: a server that would run scripts answers NOSCRIPT to it, one that
@@ -30,6 +30,9 @@ class FrameCounts:
     application: str
     #: Why this connection may only read; "" where it may write; None when it was not asked.
     read_only: str | None
+    #: What the server does when its memory is full, as `allkeys-lru`; "" where it has no limit, or
+    #: does not say; None when it was not asked.
+    eviction: str | None
 
 
 @read
@@ -47,6 +50,7 @@ def frame(scope: Scope, *, probe: bool) -> Read[FrameCounts]:
     ]
     if probe:
         calls += [attempt("evalsha", _NO_SUCH_SCRIPT, 0), attempt("info", "replication")]
+        calls += [attempt("info", "memory")]
     replies = yield calls
     queues, paused, groups, tracked, tags, completed, options = replies[:7]
     application, age = options or (None, None)
@@ -67,8 +71,14 @@ def frame(scope: Scope, *, probe: bool) -> Read[FrameCounts]:
         tags=tags or 0,
         completed=completed or 0,
         application=application or "",
-        read_only=_reason(*replies[7:]) if probe else None,
+        read_only=_reason(*replies[7:9]) if probe else None,
+        eviction=_eviction(replies[9]) if probe else None,
     )
+
+
+def _eviction(memory: object) -> str:
+    told = memory if isinstance(memory, dict) else {}
+    return str(told.get("maxmemory_policy", "")) if as_whole(told.get("maxmemory")) else ""
 
 
 def _reason(scripts: object, replication: object) -> str:

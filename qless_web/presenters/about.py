@@ -26,7 +26,6 @@ class AboutPage(Page):
     Attributes:
         versions: of qless and what it is made of.
         server: the server, as far as it tells.
-        warnings: what about the server endangers jobs, in sentences.
         silence: why the server does not tell about itself; "" where it does.
         console: how this console is set up.
         addresses: addresses for programs: what each is for, and where.
@@ -39,7 +38,6 @@ class AboutPage(Page):
 
     versions: tuple[Line, ...]
     server: tuple[Line, ...]
-    warnings: tuple[str, ...]
     silence: str
     console: tuple[Line, ...]
     addresses: tuple[tuple[str, Link], ...]
@@ -62,7 +60,6 @@ def about_page(
         nav="about",
         versions=tuple(versions.items()),
         server=_server(server),
-        warnings=tuple(_warnings(server)),
         silence=server.silence,
         console=(("Redis", redis_url), ("namespace", namespace or UNKNOWN)),
         addresses=(
@@ -94,18 +91,6 @@ def _server(server: ServerFacts) -> tuple[Line, ...]:
         ("clients", count(server.clients)),
         ("keys", count(server.keys)),
     )
-
-
-def _warnings(server: ServerFacts) -> list[str]:
-    if server.eviction in {"", "noeviction"} or not server.memory_limit_bytes:
-        return []
-    return [_EVICTS.format(policy=server.eviction)]
-
-
-_EVICTS = (
-    "When its memory is full this server drops keys ({policy}), and jobs with them: "
-    "set maxmemory-policy to noeviction."
-)
 
 
 _DOCS: tuple[Line, ...] = (

@@ -40,6 +40,7 @@ class Asked:
     choices: Preferences = field(default_factory=Preferences)
     views: tuple[tuple[str, str], ...] = ()
     shell: str = "qless"
+    cautions: tuple[str, ...] = ()
 
 
 def frame(settings: Settings, counts: FrameCounts | None, asked: Asked) -> Frame:
@@ -57,6 +58,7 @@ def frame(settings: Settings, counts: FrameCounts | None, asked: Asked) -> Frame
         version=running_version(),
         choices=asked.choices,
         views=asked.views,
+        cautions=asked.cautions,
         save_view=_save_view(asked.here),
         shell=asked.shell,
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from qless_web.formatting import count, head
+from qless_web.formatting import UNKNOWN, count, duration, head, size
 from qless_web.presenters import jobs
 from qless_web.presenters.charts import Bars, state_bar
 from qless_web.presenters.message import telling
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from qless_core.reads.lists import TrackedStates
     from qless_core.reads.overview import Overview
     from qless_core.reads.queues import QueueSummary
+    from qless_core.reads.server import ServerFacts
     from qless_web.minutes import LastHour, Minutes
     from qless_web.presenters.rows import GroupRow, QueueRow
 
@@ -124,6 +125,7 @@ class OverviewPage(Page):
         tracked_covered: how many of them, the newest, were looked at.
         tags: those used most, with how often.
         tags_total: how many there are.
+        server: the server in a few figures; nothing where it does not tell.
 
     """
 
@@ -149,18 +151,26 @@ class OverviewPage(Page):
     tracked_covered: int
     tags: tuple[tuple[str, int, Link], ...]
     tags_total: int
+    server: tuple[tuple[str, str], ...]
+
+
+class Done(NamedTuple):
+    """What was done: by all queues in the last day, and by each in the last hour."""
+
+    day: Minutes
+    hour: LastHour
 
 
 def overview_page(
-    found: Overview, around: FrameCounts, day: Minutes, hour: LastHour
+    found: Overview, around: FrameCounts, done: Done, server: ServerFacts
 ) -> OverviewPage:
     """Return the page.
 
     Args:
         found: everything at a glance.
         around: the counts around it, which say the time, and the sums over everything.
-        day: what was done in the last day.
-        hour: what each queue did in the last hour.
+        done: what was done of late.
+        server: what it is and how it is, as far as it tells.
 
     """
     now = around.now
@@ -173,8 +183,8 @@ def overview_page(
         attention=attention,
         more_attention=_more(found, now, len(attention)),
         figures=_figures(found, around),
-        queues=queue_rows(_shown(found.queues.rows), hour),
-        throughput=throughput(day),
+        queues=queue_rows(_shown(found.queues.rows), done.hour),
+        throughput=throughput(done.day),
         queues_total=found.queues.total,
         queues_empty=None if found.queues.total else _BEGIN,
         states=QUEUE_STATES,
@@ -190,6 +200,7 @@ def overview_page(
         tracked_covered=found.tracked.covered,
         tags=tuple((tag, number, jobs.tag_link(tag)) for tag, number in found.tags.rows),
         tags_total=found.tags.total,
+        server=_server(server),
     )
 
 
@@ -310,6 +321,18 @@ def _tracked(found: TrackedStates) -> tuple[tuple[str, int, Link], ...]:
         (word, number, Link("tracked.index", {"state": key}))
         for word, number, key in (*known, gone)
         if number
+    )
+
+
+def _server(server: ServerFacts) -> tuple[tuple[str, str], ...]:
+    if server.silence:
+        return ()
+    limit = server.memory_limit_bytes
+    return (
+        (server.product, server.version or UNKNOWN),
+        ("memory", size(server.memory_bytes) + (f" of {size(limit)}" if limit else "")),
+        ("clients", count(server.clients)),
+        ("up for", duration(server.uptime_s)),
     )
 
 

@@ -102,7 +102,8 @@ class Frame:
 
     ``here`` is this page's own local address, for forms. ``shell`` is how a line for the shell
     begins that does something to the queue of this console. ``choices`` are the reader's, ``views`` the saved
-    ones as name and address, and ``save_view`` saves this one.
+    ones as name and address, and ``save_view`` saves this one. ``cautions`` are sentences that
+    every page shows on top.
     """
 
     application: str
@@ -118,6 +119,7 @@ class Frame:
     choices: Preferences = field(default_factory=Preferences)
     views: tuple[tuple[str, str], ...] = ()
     save_view: Action | None = None
+    cautions: tuple[str, ...] = ()
     shell: str = "qless"
 
 

@@ -17,5 +17,7 @@ blueprint = Blueprint("overview", __name__)
 def index() -> Response:
     """Show what needs attention, the queues, the failures, and who works."""
     here = current()
-    found, day, hour = here.read(reads.overview(), minutes.of_day(), minutes.of_hour())
-    return render(overview.overview_page(found, here.counts, day, hour))
+    found, day, hour, server = here.read(
+        reads.overview(), minutes.of_day(), minutes.of_hour(), reads.server()
+    )
+    return render(overview.overview_page(found, here.counts, overview.Done(day, hour), server))

@@ -1,4 +1,4 @@
-"""How pages look to this reader: a form, and what it sends. Redis is neither asked nor changed."""
+"""How pages look to this reader: a form, and what it sends. Nothing of it is in Redis."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qless_web.preferences import COOKIE
 from qless_web.presenters.page import Flash
 from qless_web.presenters.preferences import preferences_page
 from qless_web.remembered import cookie_path, preferences, remember
-from qless_web.rendering import render, set_flash
+from qless_web.rendering import render_anyway, set_flash
 from qless_web.security import local_path
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ blueprint = Blueprint("preferences", __name__)
 @blueprint.get("/preferences")
 def index() -> Response:
     """Show what can be chosen."""
-    return render(preferences_page(preferences(), back=_back(request.args.get("return_to", ""))))
+    return render_anyway(
+        preferences_page(preferences(), back=_back(request.args.get("return_to", "")))
+    )
 
 
 @blueprint.post("/preferences")
@@ -33,7 +35,7 @@ def change() -> Response | Answer:
     try:
         chosen = preferences().changed(dict(request.form.lists()))
     except ValueError as error:
-        return render(preferences_page(preferences(), problem=str(error), back=back), 422)
+        return render_anyway(preferences_page(preferences(), problem=str(error), back=back), 422)
     response = make_response(redirect(_as_chosen(back) or url_for("preferences.index"), 303))
     remember(response, chosen)
     if "theme" in request.form:
