@@ -1,0 +1,104 @@
+"""What a search of this request finds: by the index, or where there is none by a walk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qless_core import reads
+from qless_core.reads.rows import listed
+from qless_web.console import current
+from qless_web.triage.index import NoIndex
+from qless_web.triage.query import parse
+from qless_web.triage.scanning import scan
+from qless_web.triage.searching import REACH
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qless_core.reads import JobRow, Slice
+    from qless_web.triage.query import Node
+    from qless_web.triage.searching import Certainty, Facet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """What was found, but for the jobs themselves.
+
+    Attributes:
+        jids: a part of it, the newest first; of a walk, in the order of the lists.
+        total: how many there are, as far as is known.
+        certainty: of the total.
+        facets: what they have in common.
+        sampled: of how many jobs the facets tell.
+        is_complete: whether every job was looked at.
+        as_of: until when what was looked at is up to date; None for now.
+        covered: of a walk, how many jobs have been looked at by now; else how many the index has.
+        of: how many there are.
+        next: where to go on; None where that was all.
+        why_walked: why the index was not asked; "" where it was.
+
+    """
+
+    jids: tuple[str, ...]
+    total: int
+    certainty: Certainty
+    facets: tuple[Facet, ...] = ()
+    sampled: int = 0
+    is_complete: bool
+    as_of: float | None = None
+    covered: int
+    of: int
+    next: int | None
+    why_walked: str = ""
+
+
+def seek(query: str, part: Slice) -> Sought:
+    """Search.
+
+    Raises:
+        BadQuery: the query makes no sense.
+        QlessError: Redis could not be asked.
+
+    """
+    node = parse(query)
+    here = current()
+    now = here.client.clock.now()
+    try:
+        found, status = here.index.search(node, now=now, offset=part.offset, count=part.count)
+    except NoIndex as error:
+        return _walked(node, part, now, error.why)
+    end = part.offset + part.count
+    last = found.total if found.certainty == "exact" and found.sampled == found.total else REACH
+    return Sought(
+        jids=found.jids,
+        total=found.total,
+        certainty=found.certainty,
+        facets=found.facets,
+        sampled=found.sampled,
+        is_complete=status.is_complete and found.is_whole,
+        as_of=status.as_of,
+        covered=status.jobs,
+        of=max(status.jobs, status.total),
+        next=end if found.jids and end < min(last, found.total) else None,
+    )
+
+
+def _walked(node: Node | None, part: Slice, now: float, why: str) -> Sought:
+    found = scan(current().client, node, now=now, start=part.offset, count=part.count)
+    return Sought(
+        jids=found.jids,
+        total=len(found.jids),
+        certainty="exact" if part.offset == 0 and found.is_over else "at least",
+        is_complete=found.is_over,
+        covered=found.covered,
+        of=found.of,
+        next=None if found.is_over else found.covered,
+        why_walked=why,
+    )
+
+
+@reads.read
+def rows_of(scope: reads.Scope, jids: Sequence[str]) -> reads.Read[tuple[JobRow, ...]]:
+    """Read jobs as lists show them, as they are now."""
+    return (yield from listed(scope, jids))
