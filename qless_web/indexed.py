@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-import sqlite3
 from typing import TYPE_CHECKING, TypeVar
 
 from qless_web.console import current
 from qless_web.triage.index import NoIndex
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable
 
 T = TypeVar("T")
-
-log = logging.getLogger("qless.web.triage")
 
 
 def ask(question: Callable[[sqlite3.Connection], T]) -> T | None:
@@ -23,10 +20,6 @@ def ask(question: Callable[[sqlite3.Connection], T]) -> T | None:
         with current().index.reading() as connection:
             return question(connection) if _is_complete(connection) else None
     except NoIndex:
-        return None
-    except sqlite3.OperationalError as error:
-        # Busy for too long: the page has other ways.
-        log.warning("the index could not be asked: %s", error)
         return None
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 from werkzeug.test import Client as Browser
 
 from qless_core import reads
-from qless_web import create_app
+from qless_web import create_app, keep_index
 from qless_web.console import EXTENSION
 from qless_web.triage import clusters
-from qless_web.triage.index import Index
+from qless_web.triage.index import NoIndex
 from qless_web.triage.schema import KLASS, QUEUE, WORKER
 from qless_web.triage.tallies import HOUR_MS
-from qless_web.triage.writer import Writer
 from tests.support.polling import eventually
 
 WORDS = ("gateway", "ledger", "courier", "printer", "mailbox", "archive", "billing", "scanner")
@@ -48,41 +46,35 @@ def groups(client, clock):
 
 
 @pytest.fixture
-def index(client, tmp_path):
-    """Make an index that is kept, and a function that waits until it is right."""
-    made = Index(tmp_path / "index")
-    writer = Writer(client, made, 0)
-    writer.start()
+def indexed(client, tmp_path):
+    """Open the console of a server, once its jobs, so many, are in the index."""
+    app = create_app(client, state_dir=str(tmp_path), index_rate=0)
+    keep_index(app)
+    index = app.extensions[EXTENSION].index
 
-    def ready(jobs):
-        def is_right():
-            try:
-                with made.reading() as connection:
-                    facts = dict(connection.execute("SELECT name, value FROM meta"))
-                    (held,) = connection.execute("SELECT count(*) FROM jobs").fetchone()
-            except Exception:  # noqa: BLE001 - not begun yet
-                return False
-            return bool(facts.get("complete")) and held == jobs
+    def browser(jobs):
+        eventually(lambda: _holds(index, jobs))
+        return Browser(app)
 
-        eventually(is_right)
-        return made
+    browser.index = index
+    yield browser
+    index.close()
 
-    yield ready
-    writer.close()
-    writer.join(10)
-    made.close()
+
+def _holds(index, jobs):
+    try:
+        with index.reading() as connection:
+            facts = dict(connection.execute("SELECT name, value FROM meta"))
+            (held,) = connection.execute("SELECT count(*) FROM jobs").fetchone()
+    except NoIndex:
+        return False
+    return bool(facts.get("complete")) and held == jobs
 
 
 @pytest.fixture
-def indexed(client, index):
-    """Open the console of a server whose jobs, so many, are in an index."""
-
-    def browser(jobs):
-        app = create_app(client)
-        app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], index=index(jobs))
-        return Browser(app)
-
-    return browser
+def plain(client):
+    """Open the console of a server without an index."""
+    return Browser(create_app(client, index=False))
 
 
 def told(browser, group):
@@ -110,11 +102,11 @@ def test_the_index_gives_each_pattern_with_its_exact_count_and_times(groups, ind
 
 
 @pytest.mark.usefixtures("groups")
-def test_without_an_index_the_same_is_found_by_a_look(client, indexed):
-    plain = told(Browser(create_app(client)), "shop")
+def test_without_an_index_the_same_is_found_by_a_look(plain, indexed):
+    looked = told(plain, "shop")
 
-    assert plain.json == told(indexed(40), "shop").json
-    assert plain.headers["Qless-Complete"] == "true"
+    assert looked.json == told(indexed(40), "shop").json
+    assert looked.headers["Qless-Complete"] == "true"
 
 
 @pytest.mark.usefixtures("groups")
@@ -151,8 +143,9 @@ def test_what_is_retried_leaves_its_cluster(client, indexed):
 
 
 @pytest.mark.usefixtures("groups")
-def test_hours_and_names_are_counted_as_the_jobs_are(index):
-    with index(40).reading() as connection:
+def test_hours_and_names_are_counted_as_the_jobs_are(indexed):
+    indexed(40)
+    with indexed.index.reading() as connection:
 
         def ask(query):
             return sorted(connection.execute(query).fetchall())
@@ -169,7 +162,7 @@ def test_hours_and_names_are_counted_as_the_jobs_are(index):
             )
 
 
-def test_used_up_retries_are_told_apart_by_class_host_and_history(client, clock, index):
+def test_used_up_retries_are_told_apart_by_class_host_and_history(client, clock, indexed):
     for klass, worker in (("Letter", "w-1-7"), ("Letter", "w-2-7"), ("Parcel", "w-1-7")):
         client.queues["mail"].put(klass, {}, retries=0)
         client.commands.pop("mail", worker, 1)
@@ -178,22 +171,21 @@ def test_used_up_retries_are_told_apart_by_class_host_and_history(client, clock,
     clock.advance(10_000)
     client.queues["mail"].pop(9)
 
-    with index(3).reading() as connection:
-        found = clusters.of_index(connection, "failed-retries-mail", 0.0)
+    rows = told(indexed(3), "failed-retries-mail").json
 
-    assert {row.pattern for row in found.rows} == {
+    assert {row["pattern"] for row in rows} == {
         "Retries used up · Letter · on w-1 · each lock ran out",
         "Retries used up · Letter · on w-2 · each lock ran out",
         "Retries used up · Parcel · on w-1 · each lock ran out",
     }
 
 
-def test_a_group_that_is_not_there_has_no_clusters(client, indexed):
+def test_a_group_that_is_not_there_has_no_clusters(client, plain, indexed):
     fail(client, "shop", "no")
-    assert told(indexed(1), "other").json == told(Browser(create_app(client)), "other").json == []
+    assert told(indexed(1), "other").json == told(plain, "other").json == []
 
 
-def test_the_group_must_be_named(client):
-    answer = Browser(create_app(client)).get("/api/v1/failures/clusters")
+def test_the_group_must_be_named(plain):
+    answer = plain.get("/api/v1/failures/clusters")
     assert answer.status_code == 400
     assert "group" in answer.json["detail"]
