@@ -7,6 +7,7 @@ read: cjson knows no empty list, so `{}` stands for one in the fields that `LIST
 from __future__ import annotations
 
 import json
+import uuid
 from decimal import Decimal
 from typing import Any
 
@@ -64,7 +65,15 @@ def fingerprint(value: Any) -> str:  # noqa: ANN401 - job data is any JSON
     except RecursionError:
         return nesting.write(value, _lenient)
     except (TypeError, ValueError):
+        return _shown(value)
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401 - anything a job left in its data
+    """Give the `repr` of a value; another text each time where Python refuses it, too."""
+    try:
         return repr(value)
+    except Exception as error:  # noqa: BLE001 - of whatever class the value is
+        return f"{error!r} {uuid.uuid4().hex}"
 
 
 def loads(text: str) -> Any:  # noqa: ANN401 - job data is any JSON

@@ -258,7 +258,7 @@ class InProcess(Worker):
         """Interrupt the jobs that run; they go back to their queues."""
         names = {loop.name for loop in self.loops}
         for grip in running():
-            if grip.told is None and grip.job.holder in names:
+            if not grip.is_told_to_stop and grip.job.holder in names:
                 grip.interrupt(WorkerStopping(why))
 
     def _tell(self, mode: Mode) -> bool:
@@ -334,7 +334,7 @@ class InProcess(Worker):
         # Before the look at what runs: what begins at this very moment looks here afterwards.
         loop.taken.add(jid)
         for grip in running():
-            if grip.told is None and grip.job.jid == jid and grip.job.holder == worker:
+            if not grip.is_told_to_stop and (grip.job.holder, grip.job.jid) == (worker, jid):
                 grip.interrupt(JobTaken(why))
 
     def _locks(self) -> LockWatch:

@@ -99,7 +99,7 @@ class Child(InProcess):
         """Interrupt the job that the parent says is no longer ours."""
         taken = self._slate.taken() if self._slate is not None else ()
         for grip in running():
-            if grip.told is None and grip.job.jid in taken:
+            if not grip.is_told_to_stop and grip.job.jid in taken:
                 grip.interrupt(JobTaken("the lock is lost"))
 
     def orphaned(self) -> None:

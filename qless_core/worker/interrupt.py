@@ -42,7 +42,7 @@ class Interruption(BaseException):
 
     def __init__(self, why: str = "") -> None:
         # Python makes another one of its own, without arguments, in the thread of the job.
-        why = why or _said_here(type(self))
+        why = why or _arrives_here(type(self))
         super().__init__(*([why] if why else []))
         #: What was said about it.
         self.why = why
@@ -76,6 +76,9 @@ class Grip:
         self.job = job
         #: What the job was told last; None as long as nobody did.
         self.told: Interruption | None = None
+        #: That by which it is stopped for its worker's sake, once the job has heard of it: what the
+        #: job makes of that, or what goes around it, does not count.
+        self.stopped: Interruption | None = None
         self._throw = throw
         self._thread = threading.get_ident()
         if not _is_installed:
@@ -89,6 +92,11 @@ class Grip:
 
     def __repr__(self) -> str:
         return f"<Grip of {self.job!r}>"
+
+    @property
+    def is_told_to_stop(self) -> bool:
+        """Whether the job was told to stop for its worker's sake: then no more need be said."""
+        return isinstance(self.told, WorkerStopping | JobTaken)
 
     @property
     def is_here(self) -> bool:
@@ -114,6 +122,11 @@ class Grip:
             self._door.release()
         return True
 
+    def hears(self) -> None:
+        """Note that what the job was told has arrived in it."""
+        if self.is_told_to_stop:
+            self.stopped = self.told
+
     def clean(self) -> None:
         """Have what the job left for when it is stopped done, before the thread goes on."""
         run_cleanups(self.job)
@@ -130,6 +143,7 @@ class Grip:
         self._is_open = True
         if self.told is not None:
             self.told.has_begun = False
+            self.hears()
             raise self.told
 
     def close(self) -> None:
@@ -138,6 +152,7 @@ class Grip:
         It is to be called once more where it was itself interrupted.
         """
         while not self._is_closed:
+            before = self.stopped
             try:
                 # For good. Once more does no harm: who is interrupted does not know if it has it.
                 self._door.acquire()
@@ -147,6 +162,7 @@ class Grip:
                 self._is_closed = True
             except Interruption as error:
                 log.debug("%r came when job %r was done", error, self.job.jid)
+                self.stopped = before
 
     def in_full(self, error: BaseException) -> BaseException:
         """Give what the job was told for what arrived of it: Python raises a bare class."""
@@ -156,7 +172,7 @@ class Grip:
 
     def _raise(self, error: Interruption) -> None:
         if self._throw is not None:
-            self._throw(error, lambda: not self._is_closed)
+            self._throw(error, self._is_wanted)
         else:
             _raise_in(self._thread, type(error))
         if not self.is_here:
@@ -165,6 +181,12 @@ class Grip:
                 target=self._end_waiting, name="qless-interrupt", daemon=True
             )
             self._helper.start()
+
+    def _is_wanted(self) -> bool:
+        """Whether the job runs, to which it is raised now."""
+        if not self._is_closed:
+            self.hears()
+        return not self._is_closed
 
     def _end_waiting(self) -> None:
         """End what the job waits for, by a signal where it heeds one, and by what it left."""
@@ -189,10 +211,13 @@ _heard = 0
 _is_installed = False
 
 
-def _said_here(kind: type[Interruption]) -> str:
-    """Say what the job of this thread was told with an interruption of this kind."""
-    told = [grip.told for grip in running() if grip.is_here]
-    return next((each.why for each in reversed(told) if type(each) is kind), "")
+def _arrives_here(kind: type[Interruption]) -> str:
+    """Note that the job of this thread hears of an interruption; answers what it was told."""
+    for grip in reversed(running()):
+        if grip.is_here and grip.told is not None and type(grip.told) is kind:
+            grip.hears()
+            return grip.told.why
+    return ""
 
 
 def running() -> list[Grip]:

@@ -20,6 +20,7 @@ from qless_core.job_class import CannotPerform, find, method_name_of, performer_
 from qless_core.worker import interrupt, logs
 from qless_core.worker.heartbeat import keep
 from qless_core.worker.interrupt import Grip, Interruption, JobTaken
+from qless_core.worker.signals import is_ended_by_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,7 +68,11 @@ def attempt(
         is_taken: says whether the job was taken from us before anybody could be told.
 
     Returns:
-        What the job raised, or its middleware; an `Interruption` where it was stopped.
+        What the job raised, or its middleware; an `Interruption` where it was stopped, also where
+        that was swallowed or something else was raised of it.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C is the program's own business, and was pressed.
 
     """
     process = os.getpid()
@@ -77,11 +82,14 @@ def attempt(
         if is_taken is not None and is_taken(job):
             grip.interrupt(JobTaken("the lock is lost"))
         _run(job, middleware, grip)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as raised:  # noqa: BLE001 - all of it ends the job, not us
+    except BaseException as raised:
         _end_if_forked(process, raised)
+        if isinstance(raised, KeyboardInterrupt) and is_ended_by_keys():
+            raise
         error = grip.in_full(raised)
+        if grip.stopped is not None and error is not grip.stopped:
+            log.info("job %r raised as it was stopped\n%s", job.jid, message_of(error))
+            error = grip.stopped
         if isinstance(error, Interruption):
             log.warning("job %r (%r) was stopped: %r", job.jid, job.klass_name, error)
         else:
@@ -92,7 +100,9 @@ def attempt(
         grip.close()
         logs.end(token)
         _end_if_forked(process, sys.exception())
-    return None
+    if grip.stopped is not None:
+        log.warning("job %r (%r) went on as it was stopped", job.jid, job.klass_name)
+    return grip.stopped
 
 
 def _run(job: Job, middleware: Sequence[Middleware], grip: Grip) -> None:
@@ -140,6 +150,7 @@ def _perform(job: Job, performer: Callable[[Job], Any], grip: Grip) -> None:
             grip.close()
             grip.clean()
             raise
+        grip.stopped = None
 
 
 def _end_if_forked(process: int, error: BaseException | None) -> None:
@@ -200,4 +211,10 @@ def _traced(error: BaseException) -> str:
     while frames is not None and frames.tb_frame.f_code.co_filename in _OURS:
         frames = frames.tb_next
     # Text like "\udcff", as file names give it, must not stop a failure from being recorded.
-    return wire.clean("".join(traceback.format_exception(type(error), error, frames)))
+    try:
+        text = "".join(traceback.format_exception(type(error), error, frames))
+    except Exception as trouble:  # noqa: BLE001 - of whatever class the error is
+        where = "".join(traceback.format_tb(frames))
+        kind, other = type(error).__name__, type(trouble).__name__
+        text = f"{where}{kind}, which cannot be shown: showing it raised {other}"
+    return wire.clean(text)

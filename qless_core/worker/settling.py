@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from qless_core import wire
 from qless_core.backoff import Backoff
 from qless_core.clock import REAL
+from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, JobError, JobNotRunning, QlessError, RedisUnavailable
 from qless_core.job import State
 from qless_core.worker.interrupt import JobTaken, WorkerStopping
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from qless_core.client import Client
     from qless_core.commands import Commands
+    from qless_core.duration import Duration
     from qless_core.job import Job
 
 log = logging.getLogger("qless.worker")
@@ -47,34 +49,58 @@ class TryAgain(Exception):  # noqa: N818 - the name is the sentence
     When none is left the job fails.
 
     Args:
-        delay: seconds until it may run again.
+        delay: seconds until it may run again, from 0 up, or a timedelta.
         group: the failure that is kept with it; `<queue>-<Exception>` of what this was raised from.
         message: what happened; the traceback of what this was raised from.
+
+    Raises:
+        BadArgument: one of them is something else.
 
     """
 
     def __init__(
-        self, delay: float = 0, *, group: str | None = None, message: str | None = None
+        self, delay: Duration = 0, *, group: str | None = None, message: str | None = None
     ) -> None:
-        super().__init__(f"again in {delay:g} s")
-        self.delay = delay
-        self.group = group
-        self.message = message
+        self.delay = _delay_of(delay)
+        self.group = _text_of("the group", group)
+        self.message = _text_of("the message", message)
+        super().__init__(f"again in {self.delay:g} s")
 
 
 class Requeue(Exception):  # noqa: N818 - the name is the sentence
     """Raised in a job, or by its middleware, to put it into a queue anew; its retries are renewed.
 
     Args:
-        delay: seconds that it waits there first.
-        queue: the queue; its own when not given.
+        delay: seconds that it waits there first, from 0 up, or a timedelta.
+        queue: the name of the queue; its own when not given.
+
+    Raises:
+        BadArgument: one of them is something else.
 
     """
 
-    def __init__(self, delay: float = 0, *, queue: str | None = None) -> None:
-        super().__init__(f"again in {delay:g} s")
-        self.delay = delay
-        self.queue = queue
+    def __init__(self, delay: Duration = 0, *, queue: str | None = None) -> None:
+        self.delay = _delay_of(delay)
+        self.queue = _text_of("the queue", queue)
+        if queue is not None and (not queue or wire.clean(queue) != queue):
+            problem = f"the queue must be a name of UTF-8, got {queue!r}"
+            raise BadArgument(problem)
+        super().__init__(f"again in {self.delay:g} s")
+
+
+def _delay_of(given: Duration) -> float:
+    delay = seconds_of("the delay", given)
+    if delay < 0:
+        problem = f"the delay must be seconds from 0 up, got {given!r}"
+        raise BadArgument(problem)
+    return delay
+
+
+def _text_of(what: str, given: str | None) -> str | None:
+    if given is not None and not isinstance(given, str):
+        problem = f"{what} must be text, got {given!r}"
+        raise BadArgument(problem)
+    return given
 
 
 @dataclass
@@ -194,12 +220,15 @@ def outcome_of(job: Job, error: BaseException | None) -> Outcome | None:
         return None
     try:
         changed = job.unsent_data
-    except BadArgument as problem:
+    except Exception as problem:  # noqa: BLE001 - of whatever class the data are
         # The job left something in its data that JSON cannot say.
         changed, error = None, error or problem
     if error is None:
         return Outcome(job, job.raw_data)
-    decided = _decided(job, error)
+    try:
+        decided = _decided(job, error)
+    except Exception as problem:  # noqa: BLE001 - one that the application made of ours
+        decided, error = None, problem
     if decided is not None:
         return decided
     return Failed(job, changed, group=_group(job, error), message=message_of(error))
@@ -388,19 +417,22 @@ class Settler:
         except QlessError:
             log.exception("job %r: its outcome was refused", job.jid)
             return False
+        except Exception as problem:  # noqa: BLE001 - an exception of the job may say anything
+            return self._tell_instead(kept, problem)
         else:
             log.info("job %r is settled: %s", job.jid, job.state)
         return True
 
-    def _tell_instead(self, kept: _Kept, problem: BadArgument) -> bool:
+    def _tell_instead(self, kept: _Kept, problem: Exception) -> bool:
         """Fail a job whose outcome says something that is not accepted."""
         job, outcome = kept.outcome.job, kept.outcome
-        if isinstance(outcome, Failed) and outcome.text is None:
+        is_failure = type(outcome) is Failed
+        if is_failure and outcome.text is None:
             log.error("job %r: its failure was refused: %s", job.jid, problem)
             return False
         job.forget_changes()
         instead = outcome_of(job, problem)
-        if isinstance(outcome, Failed):
+        if isinstance(outcome, Failed) and is_failure:
             instead = Failed(job, None, group=outcome.group, message=outcome.message)
         if instead is None:
             return job.is_settled

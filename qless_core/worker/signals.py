@@ -140,6 +140,13 @@ def _heard(_: int, __: FrameType | None) -> None:
     """Do nothing: the pipe has it already."""
 
 
+def is_ended_by_keys() -> bool:
+    """Whether Ctrl-C may raise `KeyboardInterrupt` in this thread, as the program has it."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    return signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, signal.SIG_DFL, _heard, _leave)
+
+
 def renew() -> None:
     """Hear signals again, whatever the last job has done to them; on the main thread only."""
     if _open and threading.current_thread() is threading.main_thread():

@@ -79,6 +79,20 @@ def test_b60_a_job_is_interrupted_and_goes_back_with_a_retry_lost(program, kind,
     assert "Traceback" not in program.said
 
 
+@pytest.mark.parametrize("what", ["raises_as_it_leaves", "swallows", "Swallowed"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_b60_a_stopped_job_goes_back_whatever_it_makes_of_being_stopped(program, kind, what):
+    jid = program.put(what)
+    program.start(kind)
+    program.begun()
+
+    program.send(signal.SIGTERM)
+
+    assert program.ended() == 0
+    assert program.what(jid) == ["put", "popped", "stopped"]
+    assert program.state(jid) == "waiting"
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_b60_a_job_that_does_not_end_is_killed_after_the_grace_and_goes_back(program, kind):
     jid = program.put("stubborn")

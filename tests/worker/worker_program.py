@@ -66,6 +66,34 @@ def stubborn(job):
             _PAUSE.wait(0.01)
 
 
+def raises_as_it_leaves(job):
+    """Raise something else when it is stopped."""
+    try:
+        wait(job)
+    finally:
+        raise ValueError(job.jid)
+
+
+def swallows(job):
+    """Return when it is stopped, as if it were done."""
+    with suppress(BaseException):
+        wait(job)
+
+
+@contextmanager
+def swallowing(_):
+    with suppress(BaseException):
+        yield
+
+
+class Swallowed:
+    middleware = (swallowing,)
+
+    @staticmethod
+    def process(job):
+        wait(job)
+
+
 def cleans_up(job):
     job.on_stop(lambda: note(job, "cleaned"))
     wait(job)
