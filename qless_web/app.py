@@ -23,6 +23,7 @@ from qless_web.tokens import Tokens
 from qless_web.triage.catalogue import Catalogue
 from qless_web.views import (
     about,
+    audit,
     completed,
     config,
     failures,
@@ -32,6 +33,7 @@ from qless_web.views import (
     live,
     metrics,
     names,
+    operations,
     overview,
     palette,
     patterns,
@@ -43,6 +45,7 @@ from qless_web.views import (
     sign_in,
     tags,
     tracked,
+    trash,
     views,
     workers,
 )
@@ -55,6 +58,7 @@ _BLUEPRINTS = (
     actions,
     api,
     about,
+    audit,
     completed,
     config,
     failures,
@@ -64,6 +68,7 @@ _BLUEPRINTS = (
     live,
     metrics,
     names,
+    operations,
     overview,
     palette,
     patterns,
@@ -75,6 +80,7 @@ _BLUEPRINTS = (
     sign_in,
     tags,
     tracked,
+    trash,
     views,
     workers,
 )

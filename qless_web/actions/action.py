@@ -107,6 +107,8 @@ class Action:
             outcome = self._run(record, form, path)
             record.outcome = "done" if outcome.status < HTTPStatus.BAD_REQUEST else "failed"
             record.counts = outcome.counts
+            record.on = {**record.on, **outcome.on}
+            record.note = form.get("note")
         return outcome
 
     def _allow(self, record: audit.Record, form: Form, path: Mapping[str, str]) -> None:

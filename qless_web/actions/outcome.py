@@ -31,6 +31,7 @@ class Outcome:
         again: the question that goes on with what there was no time for.
         leads_to: the page of what was made, to go to.
         answer: what an original address answers, where that is more than the names.
+        on: what it was done to, as the audit tells it, beside the names of its address.
 
     """
 
@@ -43,6 +44,7 @@ class Outcome:
     again: Link | None = None
     leads_to: Link | None = None
     answer: Any = None
+    on: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -10,12 +10,14 @@ from flask import Response, request
 from qless_web import problem
 from qless_web.api import (
     acting,
+    audit,
     completed,
     config,
     events,
     failures,
     jobs,
     openapi,
+    operations,
     overview,
     queues,
     recurring,
@@ -28,6 +30,7 @@ from qless_web.api import (
 from qless_web.api.route import blueprint
 
 __all__ = [
+    "audit",
     "blueprint",
     "completed",
     "config",
@@ -35,6 +38,7 @@ __all__ = [
     "failures",
     "jobs",
     "openapi",
+    "operations",
     "overview",
     "queues",
     "recurring",

@@ -36,6 +36,20 @@ _RENAMED = (
     ("/unfail", "/failures/retry"),
 )
 
+#: Actions that programs do at addresses of their own: see `operations.py`.
+_OTHERWISE = frozenset(
+    {
+        "prepare_operation",
+        "start_operation",
+        "start_cancelling",
+        "pause_operation",
+        "resume_operation",
+        "stop_operation",
+        "undo_operation",
+        "restore_jobs",
+    }
+)
+
 #: Nested deeper than any body of ours.
 _DEEPEST = 50
 
@@ -90,9 +104,14 @@ def name_of(action: Action) -> str:
     return first + "".join(word.capitalize() for word in others)
 
 
+def served() -> list[Action]:
+    """Give the actions that have an address here: all but those of families with their own."""
+    return [each for each in ACTIONS.values() if each.name not in _OTHERWISE]
+
+
 def declare() -> None:
     """Give every action that there is its address."""
-    for action in ACTIONS.values():
+    for action in served():
         blueprint.add_url_rule(rule_of(action), name_of(action), _serve(action), methods=["POST"])
 
 

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from flask import Response, request
 
-from qless_web.actions.action import ACTIONS
 from qless_web.api import acting, text
 from qless_web.api.params import CURSOR, LIMIT
-from qless_web.api.route import PREFIX, ROUTES, Route, shown
+from qless_web.api.route import ORDERS, PREFIX, ROUTES, Order, Route, shown
 from qless_web.api.schema import Schema, described
 from qless_web.api.states import StatePage
 from qless_web.presenters.frame import running_version
@@ -39,6 +38,7 @@ _NAMES = {
     "group": "A group of failures.",
     "worker": "The name of a worker.",
     "tag": "A tag.",
+    "operation": "The id of an operation.",
     "option": "The name of an option, as `heartbeat` or `mail-max-concurrency`.",
 }
 
@@ -76,9 +76,11 @@ def document(root: str = "") -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for route in ROUTES:
         paths.setdefault(path_of(route.rule), {})["get"] = _reading(route, schemas)
-    for action in ACTIONS.values():
+    for action in acting.served():
         rule = path_of(acting.rule_of(action))
         paths.setdefault(rule, {})["post"] = _acting(action, schemas)
+    for order in ORDERS:
+        paths.setdefault(path_of(order.rule), {})["post"] = _ordering(order, schemas)
     return {
         "openapi": "3.1.0",
         "info": {"title": "qless", "version": running_version() or "0", "description": _ABOUT},
@@ -135,6 +137,35 @@ def _acting(action: Action, schemas: dict[str, Schema]) -> dict[str, Any]:
                         "example": _plain(replace(acting.EXAMPLE, action=action.name)),
                     }
                 },
+            },
+            **_problems(*_ACTING),
+        },
+    }
+
+
+def _ordering(order: Order, schemas: dict[str, Schema]) -> dict[str, Any]:
+    example = {"schema": dict(order.body), "example": dict(order.example_body)}
+    return {
+        "operationId": order.name,
+        "tags": [order.family],
+        "summary": order.summary,
+        "parameters": _in_path(order.rule),
+        "requestBody": {
+            "required": bool(order.body.get("required")),
+            "content": {"application/json": example},
+        },
+        "responses": {
+            **{
+                str(status): {
+                    "description": "What is under way, or would be.",
+                    "content": {
+                        "application/json": {
+                            "schema": described(kind, schemas),
+                            "example": _plain(order.examples[status]),
+                        }
+                    },
+                }
+                for status, kind in order.answers.items()
             },
             **_problems(*_ACTING),
         },

@@ -18,7 +18,7 @@ from qless_web.console import current
 from qless_web.problem import ApiProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from qless_core.reads import Listing
     from qless_web.api.params import Param
@@ -63,6 +63,49 @@ class Route:
 
 #: Every address that is read, in the order in which they are declared.
 ROUTES: list[Route] = []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """An address that does something in a way of its own.
+
+    What is done there is done by actions of the console all the same, and allowed as they are.
+
+    Attributes:
+        name: its endpoint, below `api.`, and its `operationId`.
+        rule: its address below `/api/v1`.
+        family: what it is about, as its tag in the document.
+        body: what it takes, as JSON Schema.
+        example_body: one that makes sense.
+        answers: the type of the answer by HTTP status.
+        examples: an answer by HTTP status.
+        summary: what it does, in a sentence: the first of its function.
+
+    """
+
+    name: str
+    rule: str
+    family: str
+    body: Mapping[str, Any]
+    example_body: Mapping[str, Any]
+    answers: Mapping[int, Any]
+    examples: Mapping[int, Any]
+    summary: str = ""
+
+
+#: Every address that does something in a way of its own.
+ORDERS: list[Order] = []
+
+
+def ordered(order: Order) -> Callable[[Read], Read]:
+    """Declare an address that does something: the function below does it, and answers."""
+
+    def declare(act: Read) -> Read:
+        ORDERS.append(replace(order, summary=(act.__doc__ or "").split("\n", 1)[0]))
+        blueprint.add_url_rule(order.rule, order.name, act, methods=["POST"])
+        return act
+
+    return declare
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,12 +90,14 @@ def _chunk(text: str) -> _Chunk:
 
 
 @read
-def left(scope: Scope, operation: Operation, most: int) -> Read[list[Told]]:
+def left(scope: Scope, operation: str, most: int) -> Read[list[Told]]:
     """Read a few of the jobs that were left alone, the latest chunks first."""
-    key = store.report_key(scope.keys, operation.id)
-    texts, form = yield [
-        call("lrange", key, -50, -1),
-        call("hget", store.hash_key(scope.keys, operation.id), "form"),
+    if not store.is_id(operation):
+        yield []
+        return []
+    texts, (form, action) = yield [
+        call("lrange", store.report_key(scope.keys, operation), -50, -1),
+        call("hmget", store.hash_key(scope.keys, operation), "form", "action"),
     ]
     chunks = [chunk for chunk in map(_chunk, reversed(texts or ())) if chunk.left][:most]
     wanted = [
@@ -104,8 +106,8 @@ def left(scope: Scope, operation: Operation, most: int) -> Read[list[Told]]:
     names = yield [
         call(
             "lindex",
-            store.list_key(scope.keys, operation.id),
-            chunk.start + at if operation.action == "undo" else -(chunk.start + at + 1),
+            store.list_key(scope.keys, operation),
+            chunk.start + at if action == "undo" else -(chunk.start + at + 1),
         )
         for chunk, at, _ in wanted
     ]

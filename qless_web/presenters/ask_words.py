@@ -41,6 +41,34 @@ REASONS: dict[str, tuple[str, str, str]] = {
         "something else stands under one of its keys",
     ),
     "changed": ("has changed", "have changed", "it has changed since"),
+    "since": (
+        "has failed since you looked",
+        "have failed since you looked",
+        "it has failed since you looked",
+    ),
+    "same": (
+        "is so already",
+        "are so already",
+        "it is so already",
+    ),
+    "untracked": ("is not tracked", "are not tracked", "it is not tracked"),
+    "changed": ("has changed since", "have changed since", "it has changed since"),
+    "data": (
+        "has data that is no JSON object",
+        "have data that is no JSON object",
+        "its data is no JSON object",
+    ),
+    "refused": ("cannot take this", "cannot take this", "it cannot take this"),
+    "exists": (
+        "has been put again under the same jid",
+        "have been put again under the same jids",
+        "it has been put again under the same jid",
+    ),
+    "forgotten": (
+        "is no longer in the trash",
+        "are no longer in the trash",
+        "what it was is no longer kept",
+    ),
     "nowhere": (
         "has no queue to go back to",
         "have no queue to go back to",

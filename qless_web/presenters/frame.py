@@ -103,6 +103,7 @@ def rail(counts: FrameCounts | None) -> tuple[RailEntry, ...]:
         entry("workers", "Workers", "workers.index", "workers"),
         entry("completed", "Completed", "completed.index", "completed"),
         entry("views", "Saved views", "views.index"),
+        entry("operations", "Operations", "operations.index"),
         entry("config", "Config", "config.index"),
         entry("about", "About", "about.index"),
         entry("preferences", "Preferences", "preferences.index"),

@@ -58,7 +58,7 @@ class RailEntry:
     @property
     def go(self) -> str:
         """The letter that, after g, leads here: the first one, but for words that share it."""
-        return {"tags": "s", "config": "n", "scheduled": "d"}.get(self.key, self.key[:1])
+        return {"tags": "s", "config": "n", "scheduled": "d", "operations": "p"}.get(self.key, self.key[:1])
 
 
 @dataclass(frozen=True, slots=True)
