@@ -9,6 +9,9 @@ from typing import Any, Literal
 #: A text that says something. Python takes some control characters for blanks, JSON Schema not.
 NOT_BLANK = r"[^\s\x00-\x1f\x85\xa0]"
 
+#: The latest moment that makes sense, epoch seconds: the year 5138.
+LATEST = 1e11
+
 #: Jobs that one request may name.
 MOST_NAMED = 1_000
 
@@ -20,7 +23,7 @@ class Field:
     Attributes:
         name: how programs call it.
         help: what it is, in a sentence.
-        kind: a text, a whole number, or a list of texts.
+        kind: a text, a whole number, a list of texts, or a moment: epoch seconds, or a text.
         form: how the console's forms call it; as programs do, unless given.
         required: whether the action needs it.
         default: what is sent where a program leaves it out.
@@ -33,7 +36,7 @@ class Field:
 
     name: str
     help: str
-    kind: Literal["text", "whole", "texts"] = "text"
+    kind: Literal["text", "whole", "texts", "moment"] = "text"
     form: str = ""
     required: bool = True
     default: int | str | None = None
@@ -56,6 +59,8 @@ class Field:
                 found: dict[str, Any] = text
             case "whole":
                 found = {"type": "integer", "minimum": self.lowest, "maximum": self.highest}
+            case "moment":
+                found = {"anyOf": [{"type": "number", "minimum": 0, "maximum": LATEST}, text]}
             case "texts":
                 found = {"type": "array", "items": text, "minItems": self.lowest}
                 found["maxItems"] = self.highest
@@ -76,6 +81,10 @@ class Field:
                 return list(dict.fromkeys(_said(each) for each in texts))
             case "whole", int() | float() if self._fits(given):
                 return [str(int(given))]
+            case "moment", int() | float() if _is_moment(given):
+                return [repr(given)]
+            case "moment", str(text):
+                return [_said(text)]
         raise ValueError(self._wanted)
 
     def _fits(self, given: float) -> bool:
@@ -87,6 +96,8 @@ class Field:
         match self.kind:
             case "text":
                 return _TEXT
+            case "moment":
+                return "must be a moment: epoch seconds, or a date and time"
             case "texts":
                 return f"must be a list of {self.lowest} to {self.highest:,} texts"
             case "whole":
@@ -94,6 +105,10 @@ class Field:
 
 
 _TEXT = "must be text that is not blank"
+
+
+def _is_moment(given: float) -> bool:
+    return not isinstance(given, bool) and 0 <= given <= LATEST
 
 
 def _said(given: object) -> str:
