@@ -12,6 +12,8 @@ from tests.support.nodes import Node, free_ports
 from tests.support.polling import PATIENCE_S, eventually
 from tests.support.silence import proxied
 
+#: Seconds within which a worker ends whose grace is short: about as long as redis-py waits once.
+FROZEN_S = 12.0
 KINDS = ("serial", "forking", "thread", "greenlet")
 
 
@@ -129,6 +131,38 @@ def test_b60_a_worker_ends_on_a_signal_though_redis_is_away(program, node, kind,
     node.start()
     assert program.traces("cleaned")
     assert program.state(jid) == "running"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_b60_a_worker_that_waits_ends_in_time_though_redis_is_frozen(program, node, kind):
+    program.start(kind, grace=0.2, **({} if kind == "serial" else {"concurrency": 2}))
+    program.at_work("w-")
+    node.pause()
+    try:
+        program.send(signal.SIGQUIT)
+
+        assert program.process.wait(FROZEN_S) == 0
+    finally:
+        node.resume()
+    assert "Traceback" not in program.said
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_b60_a_worker_whose_job_is_stopped_ends_in_time_though_redis_is_frozen(program, node, kind):
+    jid = program.put("cleans_up", retries=0)
+    program.start(kind, grace=0.2)
+    program.begun()
+    node.pause()
+    try:
+        program.send(signal.SIGTERM)
+
+        assert program.process.wait(FROZEN_S) == 0
+    finally:
+        node.resume()
+
+    assert program.state(jid) in ("running", "failed")
+    assert program.traces("left")
+    assert "Traceback" not in program.said
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -25,7 +25,8 @@ class Hidden(Exception):  # noqa: N818 - what it is
     """One that shows nothing of itself."""
 
     def __str__(self):
-        raise RuntimeError("no")
+        problem = "no"
+        raise RuntimeError(problem)
 
     __repr__ = __str__
 
@@ -83,7 +84,8 @@ def for_ever(_):
 
 
 def soon(_):
-    raise TryAgain("soon")
+    delay = "soon"
+    raise TryAgain(delay)
 
 
 def before(_):
@@ -144,7 +146,7 @@ def test_the_job_fails_and_says_why_and_its_worker_goes_on(client, done, what, g
     assert client.jobs["good"].state == "complete"
 
 
-def test_delays_are_durations(client):
+def test_delays_are_durations():
     assert TryAgain(dt.timedelta(minutes=1)).delay == 60
     assert Requeue(dt.timedelta(minutes=1)).delay == 60
     assert TryAgain(1.5).delay == 1.5
