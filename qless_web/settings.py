@@ -135,6 +135,20 @@ def _origins(value: object) -> tuple[str, ...]:
     return origins
 
 
+def _runbooks(value: object) -> tuple[tuple[str, str], ...]:
+    """Read pairs of a pattern and an address: of a text, or of a mapping."""
+    if isinstance(value, str):
+        pairs = [each.partition("=")[::2] for each in _words(value)]
+    else:
+        pairs = list(cast("Any", getattr(value, "items", lambda: value))())
+    found = tuple((_text(pattern), _text(url)) for pattern, url in pairs)
+    for pattern, url in found:
+        if not pattern or not re.fullmatch(r"https?://[^/\s{}]+(?:/\S*)?", url):
+            message = "must be patterns of groups with addresses: mail-*=https://wiki.example/mail"
+            raise ValueError(message)
+    return found
+
+
 def _colour(value: object) -> str:
     colour = _text(value)
     if colour not in COLOURS:
@@ -352,6 +366,9 @@ class Settings:
     )
     index_rate: int = _setting(
         4000, _whole(0, 1_000_000), "jobs a second that are read for it at most; 0: no bound"
+    )
+    runbooks: tuple[tuple[str, str], ...] = _setting(
+        (), _runbooks, "pages that tell what to do: `mail-*=https://…`, more with commas between"
     )
     state_dir: Path | None = _setting(  # noqa: RUF009 - a field
         None, _place, "folder for what the console keeps on this host; by default the usual one"
