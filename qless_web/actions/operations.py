@@ -94,7 +94,10 @@ def _selection(form: Form) -> Selection:
 
 
 def _ask_prepare(form: Form) -> AskPage:
-    verb, chosen = _verb(form), _selection(form)
+    try:
+        verb, chosen = _verb(form), _selection(form)
+    except BadArgument as error:
+        return ask_operations.nothing_chosen(str(error))
     if chosen.group is not None:
         found, queues = current().read(
             reads.failure_jobs(chosen.group, reads.Slice(0, 1)), reads.queue_names()
@@ -336,23 +339,27 @@ def _cannot_undo(found: Operation) -> str:
 
 
 def _picked(form: Form) -> list[tuple[int, str]]:
-    """Read which jobs of the trash were chosen, each with its place.
+    """Read which jobs of the trash were chosen, each with its place; none: all of them.
 
     Raises:
-        BadArgument: none was, or the form is not as the page wrote it.
+        BadArgument: the form is not as the page wrote it.
 
     """
     found = [(place, jid) for jid, place in form.targets()]
-    if not found or not all(place.isdecimal() for place, _ in found):
-        problem = "Tick the jobs to restore; nothing was done."
+    if not all(place.isdecimal() and len(place) <= _DIGITS for place, _ in found):
+        problem = "The field “targets” is not as this console wrote it; nothing was done."
         raise BadArgument(problem)
     return sorted((int(place), jid) for place, jid in found)
 
 
+#: Digits of a place in a list, at most.
+_DIGITS = 9
+
+
 def _ask_restore(form: Form, operation: str) -> AskPage:
-    looked_up(operation)
+    found = looked_up(operation)
     targets = [("targets", value) for value in form.all("targets")]
-    return ask_operations.restore(operation, targets)
+    return ask_operations.restore(operation, targets, found.done)
 
 
 @action(
@@ -366,6 +373,8 @@ def _ask_restore(form: Form, operation: str) -> AskPage:
 def restore_jobs(form: Form, operation: str) -> Outcome:
     """Bring cancelled jobs back from the trash with everything they had."""
     found = looked_up(operation)
+    if found.action != "cancel" or not found.done:
+        return Outcome(text="Nothing was done: it cancelled no job.", tone="warning", status=409)
     client = current().client
     made = freezing.freeze_undo(client, found, asked(form), _picked(form))
     ordering.start(client, made)

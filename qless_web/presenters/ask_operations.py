@@ -37,6 +37,12 @@ def of_trash() -> Subject:
     return Subject(nav="operations", name="the trash", link=link, crumbs=(Crumb("Trash", link),))
 
 
+def nothing_chosen(why: str) -> AskPage:
+    """Say that there is nothing to act on, and why."""
+    asked = Ask(verb="Preview", count=0, question=why, link=Link("act.prepare_operation"))
+    return ask_page(asked, of_operations())
+
+
 def prepare(
     verb: Verb,
     selection: Mapping[str, object],
@@ -59,7 +65,7 @@ def prepare(
         verb="Preview",
         count=count,
         question=f"{verb.text} {words.jobs(count)} {operation_words.chosen(selection)}: how?",
-        link=Link("act.prepare_operation", {"action": verb.name}),
+        link=Link("act.prepare_operation"),
         consequences=("Nothing is done yet: the next page shows exactly what would be.",),
         fields=(("action", verb.name), ("expected", str(count)), *fields),
     )
@@ -170,13 +176,22 @@ def about(operation: Operation, verb: str, endpoint: str, consequence: str) -> A
     return ask_page(asked, of_operation(operation.id))
 
 
-def restore(operation: str, targets: Sequence[tuple[str, str]]) -> AskPage:
-    """Ask whether to bring jobs back from the trash; `targets` are the fields that name them."""
+def restore(operation: str, targets: Sequence[tuple[str, str]], all_: int) -> AskPage:
+    """Ask whether to bring jobs back from the trash.
+
+    Args:
+        operation: what cancelled them.
+        targets: the fields that name them; none: all.
+        all_: how many it cancelled.
+
+    """
+    count = len(targets) or all_
     asked = Ask(
         verb="Restore",
-        count=len(targets),
-        question=f"Restore {words.jobs(len(targets))} with everything they had?",
+        count=count,
+        question=f"Restore {words.jobs(count)} with everything they had?",
         link=Link("act.restore_jobs", {"operation": operation}),
-        fields=(("expected", str(len(targets))), *targets),
+        consequences=("Those that are back already, or no longer kept, are left out.",),
+        fields=(("expected", str(count)), *targets),
     )
     return ask_page(asked, of_trash())

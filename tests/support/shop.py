@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from qless_core.records import WorkerInfo
 from qless_web.demo import seeds
+from qless_web.operations import freezing
+from qless_web.operations import operation as store
+from qless_web.operations.options import Options
+from qless_web.operations.selection import Selection
 
 if TYPE_CHECKING:
     from qless_core import Client
@@ -99,7 +103,43 @@ def make_ready(shop: Shop, action: str) -> None:
         shop.client.queues["mail"].recur("Job", {}, 60, offset=60, jid="a")
     else:
         shop.fail("a")
+    if action in _OPERATIONS:
+        does = "cancel" if action in {"start_cancelling", "restore_jobs"} else "retry"
+        make_operation(shop.client, does, "a", state=_OPERATIONS[action])
     _finish(shop.client, action)
+
+
+#: The operation that actions on one are tried on.
+OPERATION = "00000000000000aa"
+
+#: Actions on an operation, with the state that they are for.
+_OPERATIONS: dict[str, store.State] = {
+    "start_operation": "draft",
+    "start_cancelling": "draft",
+    "pause_operation": "running",
+    "stop_operation": "running",
+    "resume_operation": "paused",
+    "undo_operation": "done",
+    "restore_jobs": "done",
+}
+
+
+def make_operation(client: Client, action: str, *jids: str, state: store.State) -> None:
+    """Make the operation `OPERATION`, which does something to jobs, in a state."""
+    made = freezing.freeze(
+        client,
+        action=action,
+        selection=Selection(jids=jids),
+        options=Options(),
+        asked=freezing.Asked(),
+        search=tuple,
+        keep_s=86_400,
+    )
+    for key_of in (store.hash_key, store.list_key):
+        client.redis.rename(key_of(client.keys, made.id), key_of(client.keys, OPERATION))
+    store.change(client, OPERATION, state="queued" if state == "done" else state, run=1)
+    if state == "done":
+        client.commands.operation_step(OPERATION, 1, len(jids), 1.0)
 
 
 def _finish(client: Client, action: str) -> None:

@@ -18,12 +18,20 @@ from qless_web.access import Permission
 from qless_web.actions.action import ACTIONS
 from qless_web.console import EXTENSION
 from tests.support.html import HTMX, question
-from tests.support.shop import make_ready
+from tests.support.shop import OPERATION, make_ready
 
 ROOT = Path(qless_web.__file__).parents[1]
 
 #: What each address names, and what its form brings.
-NAMES = {"view": "Busy", "jid": "a", "queue": "mail", "group": "boom", "worker": "worker-1", "option": "heartbeat"}
+NAMES = {
+    "view": "Busy",
+    "jid": "a",
+    "queue": "mail",
+    "group": "boom",
+    "worker": "worker-1",
+    "option": "heartbeat",
+    "operation": OPERATION,
+}
 FIELDS = {
     "expected": "1",
     "queue": "slow",
@@ -32,6 +40,7 @@ FIELDS = {
     "dependency": "first",
     "jids": "a",
     "delay": "2h",
+    "action": "retry",
     "klass": "Job",
     "data": '{"n": 2}',
     "retries": "7",
@@ -57,6 +66,12 @@ def address(app, action):
         return url_for(f"act.{action.name}", **names)
 
 
+def asking(address):
+    """Give where the question of an action is asked, with what was chosen."""
+    chosen = {"/ticked/": "?jids=a", "/operations/new": "?action=retry&jids=a"}
+    return address + next((query for part, query in chosen.items() if part in address), "")
+
+
 @pytest.fixture
 def ready(action, shop):
     """Bring job `a` into the state that the action is for."""
@@ -68,7 +83,7 @@ def ready(action, shop):
 def test_it_asks_when_opened_and_changes_nothing(web, address, stored):
     before = stored()
 
-    page = web.page(f"{address}?jids=a" if "ticked" in address else address)
+    page = web.page(asking(address))
 
     asked = question(page)
     assert asked.address == web.prefix + address
@@ -80,7 +95,7 @@ def test_it_asks_when_opened_and_changes_nothing(web, address, stored):
 
 @pytest.mark.usefixtures("ready")
 def test_it_does_it_from_its_own_question(web, address, stored):
-    asked = question(web.page(f"{address}?jids=a" if "ticked" in address else address))
+    asked = question(web.page(asking(address)))
     before = stored()
 
     answer = web.submit(asked, **{name: FIELDS[name] for name in TYPED})
@@ -162,7 +177,7 @@ def test_it_needs_one_permission(client, visit, address, action, stored, withhel
 def test_what_goes_for_good_needs_a_permission_of_its_own():
     destroying = {name for name, each in ACTIONS.items() if each.permission == "destroy"}
 
-    assert destroying == {"cancel_job", "cancel_jobs", "cancel_group"}
+    assert destroying == {"cancel_job", "cancel_jobs", "cancel_group", "start_cancelling"}
 
 
 @pytest.mark.usefixtures("ready")
