@@ -1,4 +1,4 @@
-"""The groups of failures, and the jobs in one of them."""
+"""One group of failures: how it is handled, what is alike in it, and its jobs."""
 
 from __future__ import annotations
 
@@ -7,54 +7,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qless_web.formatting import tilde
 from qless_web.presenters import jobs, named, paging
+from qless_web.presenters.handling import handled, handling_actions
 from qless_web.presenters.page import Action, Crumb, EmptyState, Link, Page, Pager, pager
-from qless_web.presenters.tables import group_actions, group_rows
+from qless_web.presenters.tables import group_actions
 
 if TYPE_CHECKING:
     from qless_core.reads import JobRow as Snapshot
     from qless_core.reads import Listing
-    from qless_core.reads.failures import FailureGroup
-    from qless_web.presenters.rows import GroupRow, JobRow
-
-
-@dataclass(frozen=True, kw_only=True)
-class FailuresPage(Page):
-    """The groups of failures, those with the most jobs first.
-
-    Attributes:
-        rows: the groups of this page.
-        pages: where the other ones are.
-        failed: failed jobs in all groups.
-        groups: how many groups there are.
-        actions: what can be done to all of them.
-        empty: what to show where there are no rows.
-
-    """
-
-    template: ClassVar[str] = "failures/index.html"
-
-    rows: tuple[GroupRow, ...]
-    pages: Pager
-    failed: int
-    groups: int
-    actions: tuple[Action, ...]
-    empty: EmptyState | None
-
-
-def failures_page(found: Listing[FailureGroup], failed: int, number: int) -> FailuresPage:
-    """Return page `number` of the groups; `failed` is the number of failed jobs in all of them."""
-    pages = pager(Link("failures.index"), number=number, total=found.total)
-    return FailuresPage(
-        title="Failures",
-        nav="failures",
-        topics=("failures",),
-        rows=group_rows(found.rows, failed),
-        pages=pages,
-        failed=failed,
-        groups=found.total,
-        actions=(_RETRY_ALL,) if found.total else (),
-        empty=paging.beyond(pages, number) or (None if found.total else _NONE),
-    )
+    from qless_web.presenters.clusters import Clustering
+    from qless_web.presenters.handling import Handled
+    from qless_web.presenters.rows import JobRow
+    from qless_web.triage.handling import Handling
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +32,11 @@ class GroupPage(Page):
         count: how many jobs it has.
         share: of all failed jobs, in 0..1.
         newest: when the newest of this page failed, epoch seconds.
+        handled: how people handle it; None where nobody said anything.
+        runbook: the address of its runbook; "" for none.
+        clustering: what is alike in it; None where there are no jobs.
         actions: what can be done to all of them.
+        decisions: what can be decided about it.
         verbs: what can be done to ticked ones.
         ticked_in: the group as addresses write it, for what is done to ticked ones to check.
         empty: what to show where there are no rows.
@@ -85,16 +52,43 @@ class GroupPage(Page):
     count: int
     share: float
     newest: float | None
+    handled: Handled | None
+    runbook: str
+    clustering: Clustering | None
     actions: tuple[Action, ...]
+    decisions: tuple[Action, ...]
     verbs: tuple[jobs.TickedVerb, ...]
     ticked_in: str
     empty: EmptyState | None
 
 
-def group_page(group: str, found: Listing[Snapshot], failed: int, number: int) -> GroupPage:
-    """Return page `number` of a group's jobs; `failed` is the number of failed jobs in all."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What is known of a group beside its jobs.
+
+    Attributes:
+        count: how many jobs it has.
+        failed: failed jobs in all groups.
+        handling: how people handle it.
+        runbook: the address of its runbook; "" for none.
+        clustering: what is alike in it.
+        cluster: the key of the cluster that is listed; "" for all of the group.
+
+    """
+
+    count: int
+    failed: int
+    handling: Handling
+    runbook: str
+    clustering: Clustering
+    cluster: str
+
+
+def group_page(group: str, found: Listing[Snapshot], around: Around, number: int) -> GroupPage:
+    """Return page `number` of a group's jobs, or of those of one of its clusters."""
     shown = named.short(group)
-    pages = pager(jobs.group_link(group), number=number, total=found.total)
+    query = (("cluster", around.cluster),) if around.cluster else ()
+    pages = pager(jobs.group_link(group), number=number, total=found.total, query=query)
     return GroupPage(
         title=f"{shown} · failures",
         nav="failures",
@@ -104,23 +98,30 @@ def group_page(group: str, found: Listing[Snapshot], failed: int, number: int) -
         shown=shown,
         rows=jobs.job_rows(found.rows, moment="failed", group=group),
         pages=pages,
-        count=found.total,
-        share=found.total / max(failed, found.total, 1),
+        count=around.count,
+        share=around.count / max(around.failed, around.count, 1),
         newest=found.rows[0].failed_at if found.rows and number == 1 else None,
-        actions=group_actions(group) if found.total else (),
+        handled=handled(around.handling, ""),
+        runbook=around.runbook,
+        clustering=around.clustering if around.count else None,
+        actions=group_actions(group) if around.count else (),
+        decisions=handling_actions(group, around.handling) if around.count else (),
         verbs=jobs.ticked_verbs("failed"),
         ticked_in=tilde(group),
-        empty=paging.beyond(pages, number) or (None if found.total else _EMPTY),
+        empty=paging.beyond(pages, number) or (None if found.total else _empty(group, around)),
     )
 
 
-_RETRY_ALL = Action(text="Retry all", link=Link("act.unfail_all"), icon="retry", asks=True)
+def _empty(group: str, around: Around) -> EmptyState:
+    if not around.count:
+        return _EMPTY
+    return EmptyState(
+        kind="no-match",
+        title="No job of this cluster is here any more",
+        link=jobs.group_link(group),
+        link_text="All jobs of the group",
+    )
 
-_NONE = EmptyState(
-    kind="nothing-wrong",
-    title="No job has failed",
-    text="Jobs that fail are kept here, in groups, until they are retried, moved or cancelled.",
-)
 
 _EMPTY = EmptyState(
     kind="nothing-wrong",

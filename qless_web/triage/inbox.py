@@ -42,6 +42,14 @@ class Names(NamedTuple):
     total: int = 0
 
 
+class Touched(NamedTuple):
+    """What the jobs of a group have: classes, queues, and hosts of workers."""
+
+    classes: Names = Names()
+    queues: Names = Names()
+    hosts: Names = Names()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
     """What the index knows of a group. Instants are epoch seconds.
@@ -146,16 +154,23 @@ def pasts_of(connection: sqlite3.Connection, now: float) -> Pasts:
     return Pasts(groups, as_number(facts.get("as_of")), bool(facts.get("complete")))
 
 
-def touched(connection: sqlite3.Connection, group: str) -> dict[int, Names]:
-    """Give the classes, queues and hosts of a group, by kind of name."""
+def touched(connection: sqlite3.Connection, group: str) -> Touched:
+    """Give the classes, queues and hosts of a group."""
     most: dict[int, list[tuple[str, int]]] = {KLASS: [], QUEUE: [], WORKER: []}
     for kind, name, count in connection.execute(_AFFECTED, (number_of(connection, group),)):
         most[kind].append((name, count))
-    return {kind: Names(tuple(names[:NAMED]), len(names)) for kind, names in most.items()}
+    return Touched(*(Names(tuple(names[:NAMED]), len(names)) for names in most.values()))
 
 
-def touching(connection: sqlite3.Connection, kind: int) -> dict[str, int]:
-    """Count the classes, queues or hosts of each group."""
+#: The kinds of names that the inbox can be ordered by the number of.
+SPREADS: Final = {"classes": KLASS, "queues": QUEUE, "hosts": WORKER}
+
+
+def spread(connection: sqlite3.Connection, order: Order) -> dict[str, int]:
+    """Count the classes, queues or hosts of each group, where that is the order."""
+    kind = SPREADS.get(order)
+    if kind is None:
+        return {}
     found = connection.execute(
         "SELECT n.name, count(*) FROM affected a JOIN names n ON n.id = a.grp "
         "WHERE a.kind = ? AND a.name != '' GROUP BY a.grp",
@@ -317,3 +332,60 @@ def _with(row: Standing, ends: _Ends, newest: Sequence[str | None], oldest: str 
         first_seen=as_number(first.get("when")) or row.first_seen,
         last_seen=as_number(last.get("when")) or row.last_seen,
     )
+
+
+# -- Which, and in what order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a reader wants to see of the groups.
+
+    Attributes:
+        show: which view.
+        order: by what.
+        since: only what is new since then, epoch seconds; None for all.
+
+    """
+
+    show: Show = "open"
+    order: Order = "count"
+    since: float | None = None
+
+
+def chooser(
+    wish: Wish, *, new: Mapping[str, int] | None = None, spread: Mapping[str, int] | None = None
+) -> Callable[[Sequence[Standing]], Sequence[Standing]]:
+    """Make what chooses groups as a reader wishes.
+
+    Args:
+        wish: of the reader.
+        new: patterns of each group that are new since then.
+        spread: how many classes, queues or hosts each group has, where that is the order.
+
+    """
+
+    def choose(groups: Sequence[Standing]) -> Sequence[Standing]:
+        kept = groups
+        if wish.since is not None:
+            kept = [
+                each for each in groups if is_new(each, wish.since) or (new or {}).get(each.name)
+            ]
+        return sorted(kept, key=lambda each: (-_weight(each, wish.order, spread or {}), each.name))
+
+    return choose
+
+
+def is_new(standing: Standing, since: float) -> bool:
+    """Say whether nothing of a group that is failed now had failed before then."""
+    return standing.first_seen is not None and standing.first_seen >= since
+
+
+def _weight(each: Standing, order: Order, spread: Mapping[str, int]) -> float:
+    weights: dict[Order, float | None] = {
+        "count": each.count,
+        "first": each.first_seen,
+        "last": each.last_seen,
+        "rate": each.past.rate if each.past else 0,
+    }
+    return weights.get(order, spread.get(each.name)) or 0
