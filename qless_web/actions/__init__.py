@@ -5,6 +5,7 @@ from __future__ import annotations
 from qless_web.actions import (
     editing,
     failures,
+    handling,
     jobs,
     legacy,
     operations,
@@ -24,6 +25,7 @@ __all__ = [
     "blueprint",
     "editing",
     "failures",
+    "handling",
     "jobs",
     "legacy",
     "operations",
