@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from qless_core import reads
+from qless_core.reads.beginnings import SHORTEST
 from qless_core.reads.rows import listed
 from qless_web.console import current
 from qless_web.triage.index import NoIndex
@@ -102,3 +103,16 @@ def _walked(node: Node | None, part: Slice, now: float, why: str) -> Sought:
 def rows_of(scope: reads.Scope, jids: Sequence[str]) -> reads.Read[tuple[JobRow, ...]]:
     """Read jobs as lists show them, as they are now."""
     return (yield from listed(scope, jids))
+
+
+def beginning(text: str) -> tuple[tuple[str, str], ...]:
+    """Find jobs whose jid begins so, each with its class; none where there is no index."""
+    here = current()
+    # A list shortens a jid so, and it is copied with the mark.
+    jid = text.removesuffix("…")
+    if len(jid) < SHORTEST:
+        return ()
+    try:
+        return here.index.beginning(jid, here.client.clock.now())
+    except NoIndex:
+        return ()

@@ -151,13 +151,15 @@ def listed(
     Args:
         scope: given by `run`.
         jids: the jobs, in order.
-        at: the number each is listed by.
+        at: the number each is listed by; without it, when those are due that are scheduled.
 
     """
     replies = yield fields_of(scope.keys, jids)
     clues = {jid: _clue(reply) for jid, reply in zip(jids, replies, strict=True)}
     asked = scored(clues)
     scores = scores_of(asked, (yield scores_calls(scope.keys, asked)))
+    if at is None:
+        at = {jid: scores[jid] for jid, clue in asked.items() if clue.state == "scheduled"}
     return job_rows(jids, replies, scope.now, at=at, due=scores, locks=scores)
 
 

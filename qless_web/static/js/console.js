@@ -2,6 +2,7 @@
 // the same element. It runs at the start, after htmx swapped something in, and after live.js sent
 // "qless:fresh" to say that it changed the page.
 import * as centre from "./behaviors/centre.js";
+import * as complete from "./behaviors/complete.js";
 import * as copy from "./behaviors/copy.js";
 import * as keepOpen from "./behaviors/keep-open.js";
 import * as live from "./behaviors/live.js";
@@ -18,7 +19,7 @@ import * as theme from "./behaviors/theme.js";
 import * as toasts from "./behaviors/toasts.js";
 
 const behaviors = [
-  copy, keepOpen, liveStatus, live, menu, palette, panel, relativeTime, selectRows, shortcuts, stepper,
+  complete, copy, keepOpen, liveStatus, live, menu, palette, panel, relativeTime, selectRows, shortcuts, stepper,
   submitOnce, theme, toasts,
   centre,
 ];

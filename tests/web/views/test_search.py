@@ -62,7 +62,7 @@ def test_a_word_that_nothing_has_says_so(see):
 @pytest.mark.parametrize("state", ["waiting", "running", "scheduled", "depends", "failed",
                                    "complete", "tracked"])  # fmt: skip
 @pytest.mark.parametrize("mark", ["", "%E2%80%A6"])
-def test_the_beginning_of_a_jid_as_lists_show_it_finds_its_job(state, mark, client, see):
+def test_the_beginning_of_a_jid_as_lists_show_it_leads_to_its_job(state, mark, client, web):
     jid = "9f3c21aa0b3c4d5e8f90123456789abc"
     queue = client.queues["mail"]
     queue.put("Other", {}, jid="other", delay=60)
@@ -78,9 +78,18 @@ def test_the_beginning_of_a_jid_as_lists_show_it_finds_its_job(state, mark, clie
         client.redis.delete("ql:q:mail-work")
         client.track(jid)
 
-    page = see(f"/search?q=9f3c21aa{mark}")
+    answer = web.get(f"/search?q=9f3c21aa{mark}")
 
-    assert page.one("ul", class_="hits").links == [f"/jobs/{jid}"]
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"/jobs/{jid}")
+
+
+def test_a_beginning_of_several_jids_lists_them(client, see):
+    for end in "ab":
+        client.queues["mail"].put("Letter", {}, jid=f"9f3c21aa0b3c4d5e8f90123456789ab{end}")
+
+    page = see("/search?q=9f3c21aa")
+
+    assert len(page.one("ul", class_="hits").links) == 2
     assert "Letter" in page.one("ul", class_="hits").text
 
 
