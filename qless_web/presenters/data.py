@@ -6,6 +6,7 @@ numbers keep their digits and no depth is too deep.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import dataclass, field
@@ -23,6 +24,9 @@ MOST_NODES = 2_000
 #: Levels drawn as folds; what is deeper is shown as text.
 DEEPEST = 12
 
+#: Characters shown of what an item of a list holds while it is folded.
+HINT = 60
+
 #: Characters shown of what is shown as text because it is too deep or too much.
 TEXT_HEAD = 2_000
 
@@ -32,6 +36,8 @@ class Node:
     """One value of the data: a leaf with its text, or a fold with children.
 
     ``kind`` is object, array, string, number, boolean, null or text; ``key`` its name or index.
+    ``at`` is the JSON Pointer of what is folded or not here whole; ``cut`` says the latter.
+    ``hint`` is the beginning of what an item of a list holds.
     """
 
     kind: str
@@ -41,14 +47,25 @@ class Node:
     children: tuple[Node, ...] = ()
     more: int = 0
     open: bool = False
+    at: str = ""
+    cut: bool = False
+    hint: str = ""
 
 
-def tree(text: str, *, open_levels: int = 2) -> Node:
-    """Return JSON text as a tree that keeps each digit; text that is no JSON stays text."""
+def tree(text: str, *, open_levels: int = 2, at: str = "", most: int = MOST_NODES) -> Node:
+    """Return JSON text as a tree that keeps each digit; text that is no JSON stays text.
+
+    Args:
+        text: as stored.
+        open_levels: how many levels are unfolded.
+        at: the JSON Pointer of the value in what it is a part of.
+        most: how many values to show.
+
+    """
     value = _Reader(text).read()
     if value is None:
         return Node(kind="text", text=text)
-    return _Drawing(text, open_levels).node(value, None, 0)
+    return _Drawing(text, open_levels, most).node(value, None, 0, at)
 
 
 @dataclass(slots=True)
@@ -65,7 +82,7 @@ class _Value:
 #: A string, a number, a word or a mark. Besides JSON's words the ones that Lua and Python write.
 _TOKEN = re.compile(
     r"""[ \t\r\n]*(?:
-        (?P<string>"(?:[^"\\]|\\.)*")
+        (?P<string>"[^"\\]*(?:\\.[^"\\]*)*")
       | (?P<number>-?(?:0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?))
       | (?P<boolean>true|false)
       | (?P<null>null)
@@ -108,7 +125,7 @@ class _Reader:
         if kind == "mark":
             return self._mark(token, start)
         if kind == "string" and "key" in self._wants:
-            self._open[-1].keys.append(_decoded(token))
+            self._open[-1].keys.append(decoded(token))
             self._wants = frozenset(":")
             return True
         if "value" not in self._wants:
@@ -145,7 +162,7 @@ class _Reader:
         self._wants = _AFTER_VALUE[self._open[-1].kind] if self._open else _END
 
 
-def _decoded(token: str) -> str:
+def decoded(token: str) -> str:
     """Read a JSON string; one with half a surrogate pair stays as it is written."""
     try:
         text = str(json.loads(token, strict=False))
@@ -158,22 +175,29 @@ def _decoded(token: str) -> str:
 class _Drawing:
     """Makes nodes of values until there are enough of them."""
 
-    def __init__(self, text: str, open_levels: int) -> None:
+    def __init__(self, text: str, open_levels: int, most: int) -> None:
         self._text = text
         self._open_levels = open_levels
-        self._left = MOST_NODES
+        self._left = most
 
-    def node(self, value: _Value, key: str | int | None, level: int) -> Node:
+    @property
+    def used_up(self) -> bool:
+        """Whether there are enough."""
+        return self._left <= 0
+
+    def node(self, value: _Value, key: str | int | None, level: int, at: str) -> Node:
         self._left -= 1
         named = None if key is None else str(key)
         is_index = isinstance(key, int)
         kind = value.kind
+        cut = False
         if kind not in _AFTER_VALUE or not value.items:
             text = self._leaf(value)
-        elif level >= DEEPEST or self._left <= 0:
+        elif level >= DEEPEST or self.used_up:
             kind, text = "text", self._head(value)
+            cut = value.end - value.start > TEXT_HEAD
         else:
-            children = tuple(self._children(value, level + 1))
+            children = tuple(self._children(value, level + 1, at))
             return Node(
                 kind=kind,
                 text=_many(len(value.items), "key" if kind == "object" else "item"),
@@ -182,25 +206,48 @@ class _Drawing:
                 children=children,
                 more=len(value.items) - len(children),
                 open=level < self._open_levels,
+                at=at,
+                hint=_hint(children) if is_index else "",
             )
-        return Node(kind=kind, text=text, key=named, is_index=is_index)
+        return Node(kind=kind, text=text, key=named, is_index=is_index, at=at, cut=cut)
 
-    def _children(self, value: _Value, level: int) -> Iterator[Node]:
+    def _children(self, value: _Value, level: int, at: str) -> Iterator[Node]:
         for index, item in enumerate(value.items[:MOST_CHILDREN]):
-            if self._left <= 0:
+            if self.used_up:
                 return
-            yield self.node(item, value.keys[index] if value.keys else index, level)
+            key = value.keys[index] if value.keys else index
+            yield self.node(item, key, level, f"{at}/{step(key)}")
 
     def _leaf(self, value: _Value) -> str:
         written = self._text[value.start : value.end]
         if value.kind == "string":
-            read = _decoded(written)
+            read = decoded(written)
             return written if read == written else json.dumps(read, ensure_ascii=False)
         return {"object": "{}", "array": "[]"}.get(value.kind, written)
 
     def _head(self, value: _Value) -> str:
         end = min(value.end, value.start + TEXT_HEAD)
         return self._text[value.start : end] + ("…" if end < value.end else "")
+
+
+def _hint(children: tuple[Node, ...]) -> str:
+    """Tell items of a list apart by the first that they hold."""
+    said = (
+        f"{each.key}: {each.text}" if not each.is_index else each.text
+        for each in children
+        if not each.children and each.kind != "text"
+    )
+    text = ", ".join(itertools.islice(said, 4))
+    return text if len(text) <= HINT else f"{text[: HINT - 1]}…"
+
+
+def step(key: str | int) -> str:
+    """Write one step of a JSON Pointer.
+
+    >>> step("a/b~c"), step(3)
+    ('a~1b~0c', '3')
+    """
+    return str(key).replace("~", "~0").replace("/", "~1")
 
 
 def _many(number: int, noun: str) -> str:

@@ -54,6 +54,7 @@ class Data:
         bytes: its size.
         whole: where it is as text, byte for byte.
         download: where it is as a file.
+        folded: where it is folded, part by part, whatever its size.
         edit: what gives the job other data; None where it cannot be given any.
         duplicate: what puts another job like it; None of a recurring one.
 
@@ -64,6 +65,7 @@ class Data:
     bytes: int
     whole: Link
     download: Link
+    folded: Link
     edit: Action | None = None
     duplicate: Action | None = None
 
@@ -339,6 +341,7 @@ def data(jid: str, text: str | None, size: int, *, editable: bool | None = None)
         bytes=size,
         whole=whole,
         download=whole.also(download=1),
+        folded=Link("jobs.tree", {"jid": jid}),
         edit=edit if editable else None,
         duplicate=None if editable is None else again,
     )

@@ -10,8 +10,9 @@ from qless_core.reads.job import RecurringDetail
 from qless_web import disclosure
 from qless_web.console import current
 from qless_web.formatting import tilde
+from qless_web.presenters import data_page, job, recurring
 from qless_web.presenters import graph as graphs
-from qless_web.presenters import job, recurring
+from qless_web.presenters.paging import page_number
 from qless_web.rendering import render
 
 blueprint = Blueprint("jobs", __name__)
@@ -42,11 +43,29 @@ def graph(jid: str) -> Response:
 
 @blueprint.get("/jobs/<name:jid>/data")
 def data(jid: str) -> Response:
-    """Give a job's data whole: as text to read, or with `?download=1` as a file."""
+    """Give a job's data, or the part `?at=` of it: as text, or with `?download=1` as a file."""
     found = disclosure.original(jid)
     if found is None:
         abort(404, f"There is no job {jid}.")
-    return _plain(found.data, jid if request.args.get("download") else "")
+    at = request.args.get("at", "")
+    text = data_page.part_of(found.data, at) if at else found.data
+    if text is None:
+        abort(404, f"The data of job {jid} has no {at}.")
+    return _plain(text, jid if request.args.get("download") else "")
+
+
+@blueprint.get("/jobs/<name:jid>/data/tree")
+def tree(jid: str) -> Response:
+    """Show a job's data folded: the part `?at=` of it, and where `?find=` is in all of it."""
+    found = disclosure.original(jid)
+    if found is None:
+        abort(404, f"There is no job {jid}.")
+    at, word = request.args.get("at", ""), request.args.get("find", "")
+    number = int(page_number(request.args.get("page")))
+    page = data_page.data_page(jid, found.job.klass, found.data, at=at, number=number, word=word)
+    if page is None:
+        abort(404, f"The data of job {jid} has no {at}.")
+    return render(page)
 
 
 @blueprint.get("/jobs/<name:jid>/failure")

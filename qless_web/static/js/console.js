@@ -17,11 +17,12 @@ import * as stepper from "./behaviors/stepper.js";
 import * as submitOnce from "./behaviors/submit-once.js";
 import * as theme from "./behaviors/theme.js";
 import * as toasts from "./behaviors/toasts.js";
+import * as tree from "./behaviors/tree.js";
 
 const behaviors = [
   complete, copy, keepOpen, liveStatus, live, menu, palette, panel, relativeTime, selectRows, shortcuts, stepper,
   submitOnce, theme, toasts,
-  centre,
+  centre, tree,
 ];
 
 function start(root) {

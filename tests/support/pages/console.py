@@ -68,6 +68,11 @@ class ConsolePage:
             has=self.page.get_by_role("link", name="Keep as it is")
         )
 
+    def tree_line(self, key: str) -> Locator:
+        """Find the line of folded data that has a key."""
+        lines = self.main.locator(".tree-leaf, .tree summary")
+        return lines.filter(has=self.page.get_by_text(key, exact=True)).first
+
     @property
     def state(self) -> Locator:
         """The state of the job that the page is about."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
@@ -570,7 +571,8 @@ def test_b13_b15_b17_b18_data_is_shown_and_given_byte_for_byte(data, client, red
     download = web.get("/jobs/j/data?download=1")
     assert download.get_data() == data.encode()
     assert download.headers["Content-Disposition"] == 'attachment; filename="j.json"'
-    assert data in [each.attributes["data-copy"] for each in page.all("button")]
+    copies = page.all("button", data_behavior="copy")
+    assert data in [each.attributes["data-copy"] for each in copies]
 
 
 def test_data_that_is_no_utf_8_is_given_as_it_is(client, redis, web, see):
@@ -590,12 +592,77 @@ def test_large_data_does_not_come_along(client, web, see):
 
     assert "4.8 MB" in page.text
     assert "too large" in page.text
+    assert "/jobs/j/data/tree" in page.links
     assert len(web.get("/jobs/j").get_data()) < 50_000
     assert len(web.get("/jobs/j/data").get_data()) > 5_000_000
 
 
 def test_data_of_a_job_that_is_not_there_is_404(web):
     assert web.get("/jobs/none/data").status_code == 404
+    assert web.get("/jobs/none/data/tree").status_code == 404
+
+
+def test_megabytes_are_folded_part_by_part_and_each_page_is_small(client, web, see):
+    rows = [{"id": 10**18 + n, "text": "y" * 90} for n in range(10_000)]
+    put(client, data={"rows": rows, "big": "z" * 200_000, "n": 1})
+
+    whole = see("/jobs/j/data/tree").one("section", id="data")
+    part = see("/jobs/j/data/tree?at=/rows&page=100").one("section", id="data")
+    one = see("/jobs/j/data/tree?at=/rows/9999/id")
+
+    assert "/jobs/j/data/tree?at=/rows" in whole.links
+    assert "/jobs/j/data/tree?at=/big" in whole.links
+    assert "9,901\N{EN DASH}10,000 of 10,000" in part.text
+    assert f"id : {10**18 + 9_999}" in part.text
+    assert str(10**18 + 9_999) in one.text
+    for path in ("tree", "tree?at=/rows", "tree?at=/big", "tree?find=y"):
+        shown = web.get(f"/jobs/j/data/{path}").get_data()
+        assert len(gzip.compress(shown)) < 100_000
+
+
+def test_a_word_is_found_in_all_of_the_data(client, see):
+    put(client, data={"rows": [{"id": n, "Süß/key": "x" * 400} for n in range(500)], "a": "Abc"})
+
+    found = see("/jobs/j/data/tree?find=süß")
+    none = see("/jobs/j/data/tree?find=nothing-like-it")
+
+    assert "500 places of “süß”" in found.text
+    hits = found.one("ul", class_="data-hits")
+    assert len(hits.all("li")) == 50
+    assert hits.all("li")[0].text == 'rows[0]["Süß/key"] a key'
+    shown = see(hits.links[0].replace("&amp;", "&"))
+    assert "Süß/key" in shown.one("section", id="data").text
+    assert "No key and no value has it" in none.text
+
+
+@pytest.mark.parametrize("at", ["/none", "/a/0/x", "a", "/" * 300, "/a/1e400", "/a/-1"])
+def test_a_part_that_is_not_there_is_404(at, client, web):
+    put(client, data={"a": [1]})
+
+    for path in ("data", "data/tree"):
+        assert web.get(f"/jobs/j/{path}", query_string={"at": at}).status_code == 404
+
+
+def test_b15_a_part_is_given_digit_for_digit(client, redis, web):
+    put(client)
+    redis.hset("ql:j:j", "data", '{"a": [1.50, 12345678901234567890], "b/c": " é "}')
+
+    parts = {at: web.get("/jobs/j/data", query_string={"at": at}).text
+             for at in ("/a/0", "/a/1", "/a", "/b~1c")}  # fmt: skip
+
+    assert parts == {
+        "/a/0": "1.50", "/a/1": "12345678901234567890", "/a": "[1.50, 12345678901234567890]",
+        "/b~1c": '" é "',
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("data", DATA, ids=lambda text: text[:24])
+def test_data_of_any_kind_has_a_page_of_its_own(data, client, redis, see):
+    put(client)
+    redis.hset("ql:j:j", "data", data)
+
+    see("/jobs/j/data/tree")
+    see("/jobs/j/data/tree?find=1")
 
 
 # History

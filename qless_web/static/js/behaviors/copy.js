@@ -3,7 +3,7 @@ import { fresh } from "./once.js";
 
 const SHOWN_MS = 1500;
 
-async function write(text, button) {
+export async function write(text, button) {
   if (window.isSecureContext && navigator.clipboard) {
     await navigator.clipboard.writeText(text);
     return true;
