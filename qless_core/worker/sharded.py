@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from qless_core.backoff import Backoff
 from qless_core.clock import REAL
 from qless_core.errors import BadArgument
+from qless_core.worker.early import ENDING
 from qless_core.worker.forking import ForkingWorker
-from qless_core.worker.signals import ENDING, SIGNALS, Ears
+from qless_core.worker.signals import SIGNALS, Ears
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

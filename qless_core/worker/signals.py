@@ -16,7 +16,9 @@ import traceback
 from contextlib import contextmanager, suppress
 from functools import partial
 from select import select
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
+
+from qless_core.worker.early import leave, let_come
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -36,28 +38,8 @@ SIGNALS: Final = (
     signal.SIGCONT,
 )
 
-#: What ends a worker.
-ENDING: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
-
-
-def leave_on_signals() -> None:
-    """Let a process that is no worker yet end with 0 when it is told to end.
-
-    So it does as process 1 too, where nothing is done by default, and though whoever started it
-    has these signals blocked. A worker takes over without a moment in which none is heard.
-    """
-    for number in ENDING:
-        signal.signal(number, _leave)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-
-
-def _leave(_: int, __: FrameType | None) -> NoReturn:
-    """End while there is nothing to give back. An exception might be lost in a callback."""
-    os._exit(0)
-
-
 #: What is done with a signal of which the program itself said nothing.
-_BY_DEFAULT: Final = (signal.SIG_DFL, signal.default_int_handler, _leave)
+_BY_DEFAULT: Final = (signal.SIG_DFL, signal.default_int_handler, leave)
 
 
 #: What hears signals in this process: one, where a worker runs.
@@ -97,6 +79,7 @@ class Ears:
                 self._before[number] = before
                 signal.signal(number, _heard)
         _open.append(self)
+        let_come()
 
     def renew(self) -> None:
         """Hear again what a job has made it deaf to: asyncio, for one, takes the pipe away."""
@@ -110,7 +93,7 @@ class Ears:
         """Be deaf in a process that a job has forked: what it is told is not for the worker."""
         signal.set_wakeup_fd(-1)
         for number, before in self._before.items():
-            signal.signal(number, signal.SIG_DFL if before is _leave else before)
+            signal.signal(number, signal.SIG_DFL if before is leave else before)
 
     def read(self) -> list[signal.Signals]:
         """Give the signals that came since the last time, without waiting."""
@@ -144,7 +127,7 @@ def is_ended_by_keys() -> bool:
     """Whether Ctrl-C may raise `KeyboardInterrupt` in this thread, as the program has it."""
     if threading.current_thread() is not threading.main_thread():
         return False
-    return signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, signal.SIG_DFL, _heard, _leave)
+    return signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, signal.SIG_DFL, _heard, leave)
 
 
 def renew() -> None:

@@ -227,6 +227,66 @@ def test_b60_term_between_two_who_listen_is_heard(command, program, tmp_path, ki
     assert program.state(jid) == "waiting"
 
 
+#: A program that is sent a signal when it imports what takes long.
+AS_IT_IMPORTS = """
+import os, sys
+class Sends:
+    def find_spec(self, name, *_):
+        if name == "redis":
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), {number})
+sys.meta_path.insert(0, Sends())
+"""
+
+
+def as_it_imports(folder, number):
+    """Have the next worker sent a signal as it imports; answers what its environment has then."""
+    (folder / "sitecustomize.py").write_text(AS_IT_IMPORTS.format(number=int(number)))
+    return {"PYTHONPATH": str(folder)}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT])
+@pytest.mark.parametrize("wrapped", [(), AS_PROCESS_1] if os.geteuid() == 0 else [()])
+def test_b60_a_signal_that_ends_it_is_heard_as_it_imports(
+    command, program, tmp_path, number, wrapped
+):
+    program.wrapped = wrapped
+    jid = program.put("wait")
+
+    worker = command.start("-q", "q", **as_it_imports(tmp_path, number))
+
+    assert worker.wait(PATIENCE_S) == 0
+    assert program.said == ""
+    assert program.state(jid) == "waiting"
+
+
+@pytest.mark.parametrize("wrapped", [(), AS_PROCESS_1] if os.geteuid() == 0 else [()])
+@pytest.mark.parametrize("kind", KINDS)
+def test_usr2_before_it_listens_pauses_it_once_it_does(command, program, tmp_path, kind, wrapped):
+    program.wrapped = wrapped
+    jid = program.put("quick")
+
+    worker = command.start(
+        "-q", "q", "--kind", kind, "-v", **as_it_imports(tmp_path, signal.SIGUSR2)
+    )
+    eventually(lambda: "takes no jobs for the time being" in program.said)
+    (inner,) = children_of(worker.pid) if wrapped else (worker.pid,)
+    os.kill(inner, signal.SIGCONT)
+
+    eventually(lambda: program.state(jid) == "complete")
+    os.kill(inner, signal.SIGTERM)
+    assert worker.wait(PATIENCE_S) == 0
+
+
+def test_usr1_before_it_listens_stops_nothing(command, program, tmp_path):
+    jid = program.put("quick")
+
+    done = command.run("-q", "q", "--burst", **as_it_imports(tmp_path, signal.SIGUSR1))
+
+    assert done.returncode == 0, done.stderr
+    assert program.state(jid) == "complete"
+
+
 def test_b60_term_while_greenlets_are_made_ready_is_heard(command, program, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
         "import os, signal, sys\n"
