@@ -231,8 +231,10 @@ def look(scope: Scope, group: str, most: int = LOOK) -> Read[Look]:
     ]
     fates = [fate_of(items or ()) for items in replies[len(some) :]] or [Fate()] * len(some)
     found = (
-        _failed(jid, group, fields or [None] * len(FIELDS), fate)
+        _failed(jid, group, fields, fate)
         for jid, fields, fate in zip(some, replies, fates, strict=False)
+        # The list keeps what is gone.
+        if fields and fields[FIELDS.index("klass")] is not None
     )
     return Look(tuple(found), total or 0)
 
