@@ -23,7 +23,7 @@ from werkzeug.routing import BaseConverter
 from qless_core.errors import RedisUnavailable
 from qless_web import extended, formatting, htmx
 from qless_web.console import current
-from qless_web.presenters import keys
+from qless_web.presenters import export, keys
 from qless_web.presenters.cautions import cautions
 from qless_web.presenters.frame import Asked, frame, shell
 from qless_web.presenters.page import Flash, Tone
@@ -187,6 +187,7 @@ def install(app: Flask) -> None:
     # Times are written in the zone that the reader chose.
     environment.filters |= {"absolute": _absolute, "moment": _moment}
     environment.globals |= extended.GLOBALS
+    environment.globals["export_link"] = export.link
     environment.globals |= {
         "asset": asset,
         "cookie_path": cookie_path,
