@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qless_web.app import count_minutes, create_app, keep_index, run_operations
+    from qless_web.app import count_minutes, create_app, keep_index, run_operations, watch_alerts
 
-__all__ = ["count_minutes", "create_app", "keep_index", "run_operations"]
+__all__ = ["count_minutes", "create_app", "keep_index", "run_operations", "watch_alerts"]
 
 
 def __getattr__(name: str) -> object:

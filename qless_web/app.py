@@ -11,6 +11,8 @@ from qless_core.client import Client
 from qless_web import actions, allowed, api, errors, gate, rendering, request_id, security
 from qless_web.access import Anyone, ReadOnly
 from qless_web.accounts.accounts import Accounts
+from qless_web.alerts import file as alerts_file
+from qless_web.alerts.watching import Watching
 from qless_web.asgi import WholeBody
 from qless_web.console import EXTENSION, Console
 from qless_web.extensions import NONE, Extensions
@@ -23,6 +25,7 @@ from qless_web.tokens import Tokens
 from qless_web.triage.catalogue import Catalogue
 from qless_web.views import (
     about,
+    alerts,
     audit,
     completed,
     config,
@@ -59,6 +62,7 @@ _BLUEPRINTS = (
     actions,
     api,
     about,
+    alerts,
     audit,
     completed,
     config,
@@ -137,6 +141,7 @@ def create_app(
         index=Catalogue(client, told),
         tokens=Tokens.read(told.api_token_file),
         accounts=Accounts.of(told, identify),
+        watching=Watching(client, told, alerts_file.read(told.alerts_file)),
         extensions=extensions,
     )
     request_id.install(app)
@@ -185,6 +190,18 @@ def run_operations(app: Flask) -> None:
 
     """
     app.extensions[EXTENSION].operations.start()
+
+
+def watch_alerts(app: Flask) -> None:
+    """Look whether alerts go off, on a thread of this process; after a fork, in the child.
+
+    `qless-web` does so by itself. Of all processes that do, one looks at a time.
+
+    Args:
+        app: as `create_app` made it.
+
+    """
+    app.extensions[EXTENSION].watching.start()
 
 
 def _wrap(app: Flask, told: Settings) -> None:

@@ -18,6 +18,7 @@ from qless_core.command_line import Parser
 from qless_core.masking import hushed
 from qless_web.accounts import command
 from qless_web.accounts.accounts import Accounts
+from qless_web.alerts import file as alerts_file
 from qless_web.presenters.frame import running_version
 from qless_web.process.backing import backing
 from qless_web.process.daemon import daemonize, must_be_writable
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 #: Exit codes: could not start or stop; wrong usage; asked about a console that does not run.
 FAILED, USAGE, NOT_RUNNING = 1, 2, 3
+#: Settings that are paths.
+_PLACES = ("embedded", "pid_file", "log_file", "api_token_file", "users_file", "alerts_file")
 #: Seconds that `--kill` waits for the console to finish what it is doing.
 KILL_TIMEOUT_S = 15.0
 
@@ -125,6 +128,7 @@ def _order(given: dict[str, Any]) -> int:
     # These complain here rather than in each process that serves.
     Tokens.read(settings.api_token_file)
     Accounts.of(settings, None)
+    alerts_file.read(settings.alerts_file)
     return _start(settings)
 
 
@@ -138,9 +142,7 @@ def _new_token(wanted: str) -> int:
 def _absolute(settings: Settings) -> Settings:
     """Make every path absolute: a daemon leaves the folder it was started in."""
     paths = {
-        name: place.absolute()
-        for name in ("embedded", "pid_file", "log_file", "api_token_file", "users_file")
-        if (place := getattr(settings, name)) is not None
+        name: place.absolute() for name in _PLACES if (place := getattr(settings, name)) is not None
     }
     log = settings.access_log
     if log and log != "-":

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from qless_core.reads.frame import FrameCounts
     from qless_web.access import Access, Permission
     from qless_web.accounts.sessions import Session
+    from qless_web.alerts.watching import Watching
     from qless_web.live.counting import Counting
     from qless_web.live.hub import Hub
     from qless_web.operations.background import Background
@@ -81,6 +82,7 @@ class Console:
     outage: Outage = field(default_factory=Outage)
     tokens: Tokens = field(default_factory=Tokens)
     accounts: Accounts = field(default_factory=Accounts)
+    watching: Watching | None = None
     extensions: Extensions = NONE
 
 

@@ -344,6 +344,20 @@ class Settings:
     api_token_file: Path | None = _setting(  # noqa: RUF009 - a field
         None, _place, "file with who may use the API; without it the rules of the pages count"
     )
+    alerts: bool = _setting(
+        default=True, check=_switch, text="look in this process whether the rules of alerts hold"
+    )
+    alerts_file: Path | None = _setting(  # noqa: RUF009 - a field
+        None, _place, "file with rules of alerts, in TOML; others are made on the page"
+    )
+    alerts_every_s: float = _setting(
+        15.0, _seconds(1, 3600), "seconds between two looks whether the rules of alerts hold"
+    )
+    alerts_private: bool = _setting(
+        default=False,
+        check=_switch,
+        text="let alerts be sent to this machine and to networks of one's own",
+    )
     metrics: bool = _setting(default=True, check=_switch, text="answer Prometheus at /metrics")
     count_minutes: bool = _setting(
         default=True, check=_switch, text="note once a minute what was done, for the charts"

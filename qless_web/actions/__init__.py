@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qless_web.actions import (
+    alerts,
     editing,
     failures,
     handling,
@@ -22,6 +23,7 @@ from qless_web.actions.action import ACTIONS, blueprint
 
 __all__ = [
     "ACTIONS",
+    "alerts",
     "blueprint",
     "editing",
     "failures",

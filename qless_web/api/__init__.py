@@ -10,6 +10,7 @@ from flask import Response, request
 from qless_web import problem
 from qless_web.api import (
     acting,
+    alerts,
     audit,
     completed,
     config,
@@ -30,6 +31,7 @@ from qless_web.api import (
 from qless_web.api.route import blueprint
 
 __all__ = [
+    "alerts",
     "audit",
     "blueprint",
     "completed",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qless_core import events, reads
+from qless_web.alerts import keeping as alerts
 from qless_web.operations import marks
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _WORDS: dict[str, Callable[[int], Plan[Mark]]] = {
     "config": lambda _turn: reads.config_mark(),
     "rail": lambda _turn: reads.rail_mark(),
     "operations": lambda _turn: marks.all_of_them(),
+    "alerts": lambda _turn: alerts.mark(),
 }
 
 #: What the tick reads for a topic of a kind and a name.

@@ -104,6 +104,7 @@ def rail(counts: FrameCounts | None) -> tuple[RailEntry, ...]:
         entry("completed", "Completed", "completed.index", "completed"),
         entry("views", "Saved views", "views.index"),
         entry("operations", "Operations", "operations.index"),
+        entry("alerts", "Alerts", "alerts.index"),
         entry("config", "Config", "config.index"),
         entry("about", "About", "about.index"),
         entry("preferences", "Preferences", "preferences.index"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has none
 
-from qless_web.app import count_minutes, create_app, keep_index, run_operations
+from qless_web.app import count_minutes, create_app, keep_index, run_operations, watch_alerts
 from qless_web.process.compiled import compile_first_page, keep_compiled
 from qless_web.process.ending import Ending
 from qless_web.process.patience import PatientWorker
@@ -107,6 +107,7 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
         count_minutes(self._console)
         run_operations(self._console)
         keep_index(self._console)
+        watch_alerts(self._console)
         if worker.age == 1:
             self._up()
 
