@@ -151,6 +151,8 @@ class WaitReply:
     jobs: tuple[JobRecord, ...] = ()
     #: The seconds after which it is to look again; None where that is not its task.
     again: float | None = None
+    #: The moment of it, epoch seconds by the clock that the queue goes by.
+    now: float = 0.0
 
     @classmethod
     def from_text(cls, text: str | None) -> Self:
@@ -159,6 +161,7 @@ class WaitReply:
         return cls(
             tuple(map(JobRecord.from_reply, wire.as_list(reply.get("jobs")))),
             as_number(reply.get("again")),
+            number_or_0(reply.get("now")),
         )
 
 

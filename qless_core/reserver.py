@@ -11,6 +11,7 @@ import math
 import random
 import uuid
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Final, overload
 
@@ -48,6 +49,22 @@ LATE_S: Final = 5.0
 SHORTEST_S: Final = 0.001
 #: Seconds after which a lookout tries again that could not look.
 LOOK_AGAIN_S: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What was taken.
+
+    Attributes:
+        jobs: the jobs.
+        anchor: a moment of the monotonic clock at which they were not taken yet, and what the clock
+            was then that the queue goes by: by these one knows how long a lock lasts at least. None
+            where nothing was taken.
+
+    """
+
+    jobs: list[Job]
+    anchor: tuple[float, float] | None = None
 
 
 class Reserver:
@@ -121,22 +138,37 @@ class Reserver:
                 for, too.
 
         """
+        jobs = self.take(1 if count is None else count, timeout=timeout).jobs
+        if count is None:
+            return jobs[0] if jobs else None
+        return jobs
+
+    def take(self, count: int, *, timeout: Duration | None = 0) -> Taken:
+        """Take the next jobs as `pop` does, and tell when that was.
+
+        Raises:
+            BadArgument: as `pop`.
+            NotPermitted: as `pop`.
+            RedisUnavailable: as `pop`.
+
+        """
         timeout = seconds_of("the timeout", timeout)
         if timeout is not None and timeout < 0:
             problem = f"the timeout must be a number of seconds from 0 up or None, got {timeout!r}"
             raise BadArgument(problem)
-        most = 1 if count is None else count
         worker = self.client.worker_name
         if timeout == 0:
             self.client.cron_plans.tend()
-            reply = self.client.commands.wait_pop(worker, most, "", self.group, "all", *self.queues)
-            records = reply.jobs
+            sent = REAL.monotonic()
+            reply = self.client.commands.wait_pop(
+                worker, count, "", self.group, "all", *self.queues
+            )
+            records, anchor = reply.jobs, (sent, reply.now)
         else:
-            records = _Wait(self, most, timeout).run()
+            wait = _Wait(self, count, timeout)
+            records, anchor = wait.run(), wait.anchor
         jobs = [Job(self.client, record, worker=worker) for record in records]
-        if count is None:
-            return jobs[0] if jobs else None
-        return jobs
+        return Taken(jobs, anchor if jobs else None)
 
     def __iter__(self) -> Iterator[Job]:
         """Give jobs as they come, until `stop`.
@@ -193,6 +225,8 @@ class _Wait:
         self._until = math.inf if timeout is None else REAL.monotonic() + timeout
         #: Whether the waiter is the lookout of its group.
         self._looks_out = False
+        #: When it asked last, and what time the queue said it was: see `Taken`.
+        self.anchor = (0.0, 0.0)
         self._backoff = Backoff(longest=LONGEST_PAUSE_S)
 
     def run(self) -> tuple[JobRecord, ...]:
@@ -242,9 +276,11 @@ class _Wait:
     def _ask(self) -> WaitReply:
         """Take what is there, else be one of those who wait."""
         group, queues = self._reserver.group, self._reserver.queues
+        sent = REAL.monotonic()
         reply = self._client.commands.wait_pop(
             self._worker, self._count, self._waiter, group, "all", *queues
         )
+        self.anchor = (sent, reply.now)
         return self._heard(reply)
 
     def _heard(self, reply: WaitReply) -> WaitReply:
@@ -265,8 +301,9 @@ class _Wait:
         seconds = max(min(seconds, self._left), SHORTEST_S)
         group, queues = self._reserver.group, self._reserver.queues
         args = (self._worker, self._count, self._waiter, group, "marked", *queues)
+        sent = REAL.monotonic()
         bell.set(seconds, "wait.pop", self._client.clock.stamp(), *args)
-        until = REAL.monotonic() + seconds + LATE_S
+        until = sent + seconds + LATE_S
         has_woken = False
         while not bell.rings(self._until_next(until)):
             if REAL.monotonic() >= until:
@@ -278,8 +315,22 @@ class _Wait:
                 # The server looks at its clock ten times a second only.
                 has_woken = True
                 self._client.commands.wait_wake(self._waiter)
-        reply = bell.read()
-        return self._ask() if reply is None else self._heard(WaitReply.from_text(reply))
+        text = bell.read()
+        if text is None:
+            return self._ask()
+        reply = WaitReply.from_text(text)
+        self.anchor = (self._answered_at(sent, reply.now), reply.now)
+        return self._heard(reply)
+
+    def _answered_at(self, sent: float, now: float) -> float:
+        """Tell when the server, which had let this call wait, carried it out, or a moment before.
+
+        By its clock, unless that was set meanwhile so that it cannot be: then all that is known is
+        that it was after it was sent.
+        """
+        asked, then = self.anchor
+        likely = asked + now - then
+        return likely if sent <= likely <= REAL.monotonic() else sent
 
     def _until_next(self, until: float) -> float:
         """Give the seconds until there is something else to do than to listen."""

@@ -288,14 +288,14 @@ local function queues_from(arg, from)
   return queues
 end
 
--- wait.pop worker count waiter group where queue... -> JSON {"jobs": list, "again": seconds or null}.
+-- wait.pop worker count waiter group where queue... -> JSON {"jobs": list, "again": seconds or null, "now": n}.
 -- `jobs`: what `pop` takes out of the first of the queues that gives something. When none does, this waiter
 -- is to block on the `-wake` keys of the queues and the `ql:nudge:` keys of the group and of itself with
 -- BZPOPMIN, for 12 seconds at most, and to call again after that. When `again` is a number, it is the
 -- lookout of its group, too: so many seconds from now it is to call `wait.look`, while it blocks. `waiter`
 -- is a name that nobody else has who waits, or empty for one who will not; `group` is one that all have who
 -- wait for these queues. `where` is `all`, or, for one who has blocked, `marked`: it looks only where there
--- may be something.
+-- may be something. `now` is the moment of the call, as with `turn`.
 -- Publishes: as pop.
 Commands['wait.pop'] = function(now, arg)
   local wait = {
@@ -326,7 +326,8 @@ Commands['wait.pop'] = function(now, arg)
       Queue.rouse(queue) -- there may be something behind what was passed over
     end
   end
-  return '{"jobs":' .. (jobs or '[]') .. ',"again":' .. (again and Json.number(again) or 'null') .. '}'
+  return '{"jobs":' .. (jobs or '[]') .. ',"again":' .. (again and Json.number(again) or 'null')
+    .. ',"now":' .. Call.now .. '}'
 end
 
 -- wait.look waiter group queue... -> seconds after which the lookout is to call this again, as text; nil

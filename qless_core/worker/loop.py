@@ -211,11 +211,15 @@ class Loop:
             self._telling.doubtful.extend(job for job, _ in done)
             return []
         self._end_turn(done, reply.left)
-        # By any other clock it is not known how long a lock lasts.
-        self._anchor = (sent, reply.now) if self.client.clock.stamp() is SERVER else None
+        self._anchor = (sent, reply.now) if self._knows_the_time else None
         if not reply.jobs:
             self.client.cron_plans.tend()
         return [Job(self.client, record, worker=self.name, brief=True) for record in reply.jobs]
+
+    @property
+    def _knows_the_time(self) -> bool:
+        """Whether it goes by the server's clock: no other tells how long a lock lasts."""
+        return self.client.clock.stamp() is SERVER
 
     def _begin_turn(self) -> None:
         """Forget what was taken from us until now: that was of the jobs before."""
@@ -268,10 +272,12 @@ class Loop:
             seconds = min(seconds, LOOK_S)
         before = reserver.troubles
         try:
-            jobs = reserver.pop(count, timeout=seconds)
+            taken = reserver.take(count, timeout=seconds)
         except BaseException:
             self._may_hold_more = True
             raise
+        jobs = taken.jobs
+        self._anchor = taken.anchor if self._knows_the_time else None
         if reserver.troubles != before:
             try:
                 self._drop_strangers(jobs)

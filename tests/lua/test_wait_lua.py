@@ -27,6 +27,10 @@ def take_tokens(redis):
     return found
 
 
+def test_who_waits_is_told_what_time_it_is(lua):
+    assert lua.json("wait.pop", 5.5, "w", 1, "a", "g", "all", "q")["now"] == 5.5
+
+
 def test_where_nobody_waits_nothing_is_written(lua, redis):
     lua.put(1, "a")
     lua.put(2, "b", delay=1)

@@ -387,14 +387,14 @@ def test_jobs_that_came_are_worked_though_it_is_not_known_what_else_is_ours(
     client.queues["q"].put(Mail, {}, jid="a")
     worker = loop_of(client, interval=1, burst=True)
     reserver = worker.source.reserver()
-    pop = reserver.pop
+    take = reserver.take
 
-    def pop_after_trouble(count, **_):
+    def take_after_trouble(count, **_):
         reserver.troubles += 1
-        return pop(count, timeout=0)
+        return take(count, timeout=0)
 
     with monkeypatch.context() as patch:
-        patch.setattr(reserver, "pop", pop_after_trouble)
+        patch.setattr(reserver, "take", take_after_trouble)
         patch.setattr(type(client.commands), "worker", fails)
         jobs = worker._wait(reserver, 1)  # noqa: SLF001 - what is looked at
     assert [job.jid for job in jobs] == ["a"]
