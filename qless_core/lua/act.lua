@@ -226,8 +226,8 @@ local function whole(jid, was)
     for _, key in ipairs({ Key.throttle_locks(id), Key.throttle_pending(id) }) do
       local ok, score = pcall(call, 'zscore', key, jid)
       if ok and score then
-        all.throttles[#all.throttles + 1] = key
-        all.throttles[#all.throttles + 1] = score
+        table.insert(all.throttles, { key = key, score = score, id = id,
+          awaited = was.state == 'throttled' and call('zscore', Key.awaited(was.queue), id) or '' })
       end
     end
   end
@@ -464,8 +464,11 @@ function Undo.job(now, jid, all)
   if all.held and all.held ~= '' then
     call('zadd', Key.worker_jobs(was.worker), all.held, jid)
   end
-  for i = 1, #all.throttles, 2 do
-    pcall(call, 'zadd', all.throttles[i], all.throttles[i + 1], jid)
+  for _, place in ipairs(all.throttles) do
+    pcall(call, 'zadd', place.key, place.score, jid)
+    if place.awaited ~= '' then
+      call('zadd', Key.awaited(was.queue), 'NX', place.awaited, place.id)
+    end
   end
   if was.queue ~= '' then
     Queue.remember(was.queue, now)
@@ -536,7 +539,7 @@ local function undo(chunk, jid, index)
   local text = call('hget', key, jid)
   local at = text and string.find(text, '\n', 1, true)
   if not at then
-    return 'forgotten'
+    return call('exists', key) == 1 and 'untouched' or 'forgotten'
   end
   local back = cmsgpack.unpack(string.sub(text, at + 1))
   Check.memory()

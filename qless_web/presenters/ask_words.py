@@ -64,6 +64,11 @@ REASONS: dict[str, tuple[str, str, str]] = {
         "have been put again under the same jids",
         "it has been put again under the same jid",
     ),
+    "untouched": (
+        "was not touched then, or is back already",
+        "were not touched then, or are back already",
+        "it was not touched then, or is back already",
+    ),
     "forgotten": (
         "is no longer in the trash",
         "are no longer in the trash",

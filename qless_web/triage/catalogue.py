@@ -131,6 +131,19 @@ class Catalogue:
         with self._asked(now) as (connection, status):
             return Answer(Search(connection, node, now).page(offset, count), status)
 
+    def every(self, node: Node | None, now: float) -> list[str]:
+        """Give the jids of all that it finds, however many.
+
+        Raises:
+            NoIndex: there is none that can be asked, or it has not read all jobs yet.
+
+        """
+        with self._asked(now) as (connection, status):
+            if not status.is_complete:
+                read = f"it has read {status.jobs:,} of about {status.total:,} jobs so far"
+                raise NoIndex(read)
+            return list(Search(connection, node, now).every())
+
     def beginning(self, text: str, now: float) -> tuple[tuple[str, str], ...]:
         """Find jobs whose jid begins so, each with its class.
 

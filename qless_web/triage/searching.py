@@ -20,7 +20,7 @@ from qless_web.triage.query import ANYTHING, And, Field, Node, Not, conjuncts
 from qless_web.triage.schema import REGIONS, SHIFT, STATES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 #: Jobs up to which matches are counted one by one.
 EXACT: Final = 50_000
@@ -155,6 +155,19 @@ class Search:
             return self._many(began, sample, Slice(offset, count))
         finally:
             self._db.set_progress_handler(None, 0)
+
+    def every(self) -> Iterator[str]:
+        """Give the jids of all matches, however many and however long that takes.
+
+        Raises:
+            sqlite3.Error: the index is damaged.
+
+        """
+        self._everywhere()
+        source = self._source(words_lead=bool(self._match))
+        found = self._db.execute(f"SELECT jobs.jid FROM {source}", self._clauses.params)  # noqa: S608 - of ours
+        for (jid,) in found:
+            yield jid
 
     def _is_late(self) -> bool:
         return REAL.monotonic() > self._until

@@ -461,6 +461,8 @@ def test_a_namespace_with_a_hash_tag_takes_its_tag_as_the_one_key(redis):
 READING = [
     ("get", "j"),
     ("multiget", "j", "k", "gone"),
+    ("operation.look", "op", 0, 5),
+    ("operation.fare", "op", 0, 5),
     ("peek", "q", 10),
     ("jobs", "complete"),
     ("jobs", "running", "q"),
@@ -520,6 +522,8 @@ def reader(server, redis, lua, functions):
     lua("recur", 3, "q", "r", "K", "{}", "interval", 10, 0)
     lua("cron", 3, "q", "c", "K", "{}", "* * * * *", "UTC", "[4,60]")
     redis.hset("ql:j:m", "history", '[{"q":"q","put":1}]')
+    redis.hset("ql:web:operation:op", mapping={"action": "cancel", "form": "jids", "at": "1"})
+    redis.lpush("ql:web:operation:op:list", "ff", "wj", "wk")
     rights = ["resetchannels", "~ql:*", "&ql:*", "+@read", "+@connection", "+evalsha", "+time"]
     rights += ["+evalsha_ro"] if functions else []
     redis.execute_command("ACL", "SETUSER", "reader", "on", "nopass", *rights)
@@ -593,6 +597,9 @@ def full(redis, lua):
     lua("complete", 18, "done", "w", "done", "{}")
     redis.lpush("ql:f:ghosts", "ghost")
     redis.zadd("ql:q:q-work", {"ghost": 0})
+    operation = {"action": "cancel", "form": "jids", "state": "queued", "run": "1", "total": "1"}
+    redis.hset("ql:web:operation:op", mapping=operation)
+    redis.lpush("ql:web:operation:op:list", "ffailed")
     redis.config_set("maxmemory", 1)
     yield lua
     redis.config_set("maxmemory", 0)
@@ -639,6 +646,10 @@ WRITES = [
     ("cron.refill", "c", "* * * * *", "UTC", 120, "[600]"),
     ("recur.update", "c", "queue", "p", "cron", "5 * * * *", "runs", "[600]"),
     ("put.new", "w", "p", "failed", "K", "{}", 0),
+    ("operation.freeze", "op", "jids", "parent"),
+    ("operation.freeze", "new", "group", "g", "", 0),
+    ("operation.rest", "op", "paused", ""),
+    ("operation.step", "op", 1, 5, 1),
     ("bulk.move", "", "p", "parent", "", "failed", ""),
     ("bulk.cancel", "", "later", "", "failed", ""),
     ("bulk.cancel", "", "later", ""),

@@ -1,0 +1,348 @@
+"""One thing done to a frozen list of jobs: what is done, what is left, and how it is undone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+#: What an operation does, with what its hash says about it.
+ACTIONS = {
+    "retry": {},
+    "move": {"queue": "other"},
+    "cancel": {},
+    "priority": {"value": "7"},
+    "tag": {"tags": '["new"]'},
+    "untag": {"tags": '["old"]'},
+    "time_out": {},
+    "untrack": {},
+}
+
+#: For each action, which of the odd jobs of the group are left out, and why; the others are done.
+LEFT = {
+    "retry": {"ghost": "gone", "bad": "unreadable", "moved": "running"},
+    "move": {"ghost": "gone", "bad": "unreadable", "moved": "running"},
+    "cancel": {
+        "ghost": "gone",
+        "bad": "unreadable",
+        "moved": "running",
+        "needed": "dependents",
+    },
+    "priority": {"ghost": "gone", "moved": "running"},
+    "tag": {"ghost": "gone", "moved": "running"},
+    "untag": {"ghost": "gone", "moved": "running"},
+    "time_out": {"ghost": "gone", "moved": "running"} | dict.fromkeys(("bad",), "failed"),
+    "untrack": {"ghost": "gone", "moved": "running"},
+}
+
+HUNDRED = 100
+
+
+@pytest.fixture
+def act(lua, redis):
+    """Run operations."""
+    return Acts(lua, redis)
+
+
+class Acts:
+    def __init__(self, lua, redis):
+        self.lua = lua
+        self.redis = redis
+
+    def freeze(self, action, *jids, group=None, op="op", **said):
+        """List the jobs of an operation; answers how many there are."""
+        form = "jids" if group is None else "group"
+        fields = {"action": action, "form": form, "state": "queued", "run": 1, "at": 0}
+        fields |= {"keep": 1000, "lasts": 1000, "group": group or "", **said}
+        self.redis.hset(f"ql:web:operation:{op}", mapping=fields)
+        named = ("jids", *jids) if group is None else ("group", group, "", 0)
+        total = self.lua("operation.freeze", 50, op, *named)
+        self.redis.hset(f"ql:web:operation:{op}", "total", total)
+        return total
+
+    def run(self, op="op", count=7, now=60):
+        """Do it all, in steps; answers the last reply."""
+        while True:
+            found = self.lua.json("operation.step", now, op, 1, count, 1)
+            if found["state"] != "running":
+                return found
+
+    def undo(self, op="op", now=70):
+        total = self.redis.hget(f"ql:web:operation:{op}", "total")
+        fields = {"action": "undo", "of": op, "state": "queued", "run": 1, "at": 0, "total": total}
+        form = self.redis.hget(f"ql:web:operation:{op}", "form")
+        self.redis.hset("ql:web:operation:back", mapping={**fields, "form": form})
+        self.redis.copy(f"ql:web:operation:{op}:list", "ql:web:operation:back:list")
+        return self.run("back", now=now)
+
+    def left(self, op="op"):
+        """Give the jobs that were left alone, each with the reason."""
+        names = self.redis.lrange(f"ql:web:operation:{op}:list", 0, -1)
+        if op != "back":
+            names.reverse()
+        form = self.redis.hget(f"ql:web:operation:{op}", "form")
+        jids = names if form == "group" else [name[1:] for name in names]
+        found = {}
+        for text in self.redis.lrange(f"ql:web:operation:{op}:report", 0, -1):
+            told = json.loads(text)
+            found |= {jids[told["from"] + int(at)]: why for at, why in told["left"].items()}
+        return found
+
+    def jobs(self):
+        """Read all that is stored of jobs and queues."""
+        read = {
+            "hash": self.redis.hgetall,
+            "list": lambda key: self.redis.lrange(key, 0, -1),
+            "set": self.redis.smembers,
+            "zset": lambda key: dict(self.redis.zrange(key, 0, -1, withscores=True)),
+        }
+        keys = [key for key in self.redis.scan_iter() if not key.startswith("ql:web:")]
+        return {key: read[self.redis.type(key)](key) for key in sorted(keys)}
+
+    def fail(self, *jids, now=10, group="g", queue="q", **options):
+        for jid in jids:
+            self.lua.put(now, jid, "priority", "1000", "tags", '["old"]', queue=queue, **options)
+            assert self.lua.popped(now, queue=queue) == [jid]
+            self.lua("priority", now, jid, 0)
+            self.lua("fail", now, jid, "w", group, "m\n  line 2")
+
+
+@pytest.fixture
+def group(act, lua, redis):
+    """Fail a hundred jobs, five of them odd, and track them all."""
+    plain = [f"plain-{number}" for number in range(HUNDRED - 5)]
+    act.fail(*plain[:50], "ghost", "bad", "moved", "needed")
+    act.fail("forgotten", queue="forgotten")
+    act.fail(*plain[50:])
+    for jid in [*plain, "bad", "needed", "forgotten"]:
+        lua("track", 20, "track", jid)
+    redis.delete("ql:j:ghost")
+    redis.delete("ql:j:bad-history")
+    redis.set("ql:j:bad-history", b"\xff\xfe")
+    lua.put(20, "waits", "depends", '["needed"]', queue="later")
+    lua("queue.forget", 20, "forgotten")
+    return [*plain[:50], "ghost", "bad", "moved", "needed", "forgotten", *plain[50:]]
+
+
+@pytest.mark.parametrize("action", list(ACTIONS))
+def test_of_a_group_with_odd_jobs_each_is_done_or_left_with_its_reason(
+    act, lua, redis, group, action
+):
+    said = ACTIONS[action]
+    assert act.freeze(action, group="g", **said) == HUNDRED
+    lua("unfail", 55, "q", "other-group", 1)
+    lua("bulk.move", 55, "g", "q", "moved", "failed")
+    assert lua.popped(56, queue="q") == ["moved"]
+
+    looked = lua.json("operation.look", 57, "op", 0, 500)
+    last = act.run()
+
+    left = act.left()
+    assert left == LEFT[action] | (
+        dict.fromkeys(set(group) - {"ghost", "moved"}, "failed") if action == "time_out" else {}
+    )
+    assert last["state"] == "done"
+    assert last["at"] == HUNDRED
+    told = redis.hgetall("ql:web:operation:op")
+    assert int(told["done"]) == HUNDRED - len(left)
+    assert int(told["skipped"]) == len(left)
+    foreseen = {why for jid, why in left.items() if jid != "bad"}
+    assert set(looked["left"]) | {"gone"} >= foreseen
+
+
+def test_what_is_looked_at_is_counted_by_class_and_queue(act, lua, group):
+    act.freeze("cancel", group="g")
+
+    found = lua.json("operation.look", 57, "op", 0, 500)
+
+    assert found["looked"] == len(group)
+    assert found["fits"] == len(group) - 2
+    assert found["left"] == {"gone": 1, "dependents": 1}
+    assert found["classes"] == {"K": len(group) - 2}
+    assert found["queues"] == {"q": len(group) - 3, "forgotten": 1}
+    assert found["odd"] == [["ghost", "gone"], ["needed", "dependents"]]
+
+
+@pytest.mark.parametrize("action", ["cancel", "priority", "tag", "untrack"])
+def test_undone_everything_is_as_it_was_before(act, lua, action):
+    lua.put(5, "first", queue="later", data="[1.10]")
+    lua.put(6, "waits", "depends", '["first"]', "tags", '["old"]', queue="later")
+    lua.put(7, "due", delay=100)
+    lua.put(7, "done")
+    lua.pop(8)
+    lua("complete", 9, "done", "w", "q", "{}")
+    act.fail("a", "b", "c", now=10)
+    lua("throttle.set", 12, "t", 1)
+    lua.put(12, "holds", "throttles", '["t"]', queue="th")
+    lua.pop(12, queue="th")
+    lua.put(13, "kept-back", "throttles", '["t"]', queue="th")
+    for jid in ("a", "c", "waits", "due"):
+        lua("track", 14, "track", jid)
+    before = act.jobs()
+    jids = ("a", "b", "c", "waits", "first", "due", "kept-back")
+    act.freeze(action, *jids, **ACTIONS[action])
+
+    act.run()
+    changed = act.jobs()
+    act.undo()
+
+    assert changed != before
+    assert act.jobs() == before
+    assert set(act.left("back").values()) <= {"untouched"}
+
+
+def test_a_cancelled_job_whose_jid_is_taken_stays_in_the_trash(act, lua):
+    act.fail("a", "b")
+    act.freeze("cancel", "a", "b")
+    act.run()
+    lua.put(65, "a")
+
+    act.undo()
+
+    assert act.left("back") == {"a": "exists"}
+    assert lua.job("b")["state"] == "failed"
+    assert lua.job("a")["state"] == "waiting"
+
+
+def test_a_retried_job_is_put_back_unless_a_worker_had_it(act, lua):
+    act.fail("a", "b")
+    before = lua.job("a")
+    act.freeze("retry", group="g", queue="other", delay="0")
+    act.run()
+    assert lua.popped(62, queue="other") == ["b"]
+
+    act.undo()
+
+    assert act.left("back") == {"b": "running"}
+    after = lua.job("a")
+    assert [each["what"] for each in after.pop("history")][-2:] == ["put", "undone"]
+    del before["history"]
+    assert after == before
+    assert lua.json("failed", 80) == {"g": 1}
+
+
+def test_a_job_that_failed_anew_is_not_what_was_shown(act, lua):
+    act.fail("a", "b", now=10)
+    act.freeze("retry", group="g", before="30.5")
+    lua("bulk.move", 40, "g", "q", "a", "failed")
+    lua.pop(41)
+    lua("fail", 42, "a", "w", "g", "m")
+
+    act.run()
+
+    assert act.left() == {"a": "since"}
+    assert lua.job("b")["state"] == "waiting"
+
+
+def test_named_jobs_must_be_in_the_state_that_they_were_listed_in(act, lua):
+    act.fail("a")
+    lua.put(11, "b", delay=1000)
+    act.freeze("cancel", "a", "b", "nobody")
+    lua("bulk.move", 20, "", "q", "a", "failed")
+
+    act.run()
+
+    assert act.left() == {"a": "waiting", "nobody": "gone"}
+
+
+def test_a_job_that_is_needed_stays(act, lua):
+    lua.put(5, "first")
+    lua.put(6, "waits", "depends", '["first"]')
+    act.freeze("cancel", "waits")
+    lua("operation.freeze", 50, "op", "needed", "first")
+    act.redis.hset("ql:web:operation:op", "total", 2)
+
+    act.run()
+
+    assert act.left() == {"first": "dependents"}
+    assert lua("get", 60, "waits") is None
+
+
+def test_data_is_edited_only_where_it_is_what_was_read(act, lua):
+    act.fail("a", "b")
+    act.freeze("edit", "a", "b", again="1")
+
+    lua("operation.step", 60, "op", 1, 2, 1, "{}", '{"n":1.10}', "[]", "{}")
+
+    assert act.left() == {"b": "changed"}
+    assert lua.job("a")["data"] == '{"n":1.10}'
+    assert lua.job("a")["state"] == "waiting"
+    act.undo()
+    assert lua.job("a")["data"] == "{}"
+    assert lua.job("a")["state"] == "failed"
+
+
+def test_a_canary_pauses_after_the_first(act):
+    act.fail(*"abcdef")
+    act.freeze("retry", group="g", canary="2")
+
+    first = act.run()
+    assert (first["state"], first["at"]) == ("paused", 2)
+    act.redis.hset("ql:web:operation:op", mapping={"state": "queued"})
+
+    assert act.run()["at"] == 6
+
+
+def test_how_retried_jobs_fare_is_told(act, lua):
+    act.fail(*"abcd")
+    act.freeze("retry", group="g", began="60")
+    act.run()
+    bad, *good = lua.popped(61, 3)
+    lua("fail", 62, bad, "w", "g", "again")
+    for jid in good:
+        lua("complete", 62, jid, "w", "q", "{}")
+
+    found = lua.json("operation.fare", 63, "op", 0, 500)
+
+    assert found == {"looked": 4, "failed": 1, "ended": 3}
+
+
+def test_a_run_that_is_not_the_latest_does_nothing(act, lua):
+    act.fail("a")
+    act.freeze("retry", group="g")
+    act.redis.hset("ql:web:operation:op", "run", 2)
+    before = lua.stored()
+
+    assert lua.json("operation.step", 60, "op", 1, 5, 1)["state"] == "superseded"
+    assert lua.json("operation.step", 60, "none", 1, 5, 1)["state"] == "gone"
+    assert lua.stored() == before
+
+
+def test_one_that_rests_does_nothing(act, lua):
+    act.fail("a")
+    act.freeze("retry", group="g")
+    assert lua("operation.rest", 60, "op", "paused", "") == "paused"
+    before = lua.stored()
+
+    assert lua.json("operation.step", 61, "op", 1, 5, 1)["state"] == "paused"
+    assert lua.stored() == before
+    assert lua("operation.rest", 62, "op", "stopped", "failing") == "stopped"
+    assert lua("operation.rest", 62, "op", "paused", "") == "stopped"
+    assert lua("operation.rest", 62, "none", "paused", "") == ""
+
+
+def test_a_list_that_is_gone_stops_it(act, lua, redis):
+    act.fail("a")
+    act.freeze("retry", group="g")
+    redis.delete("ql:web:operation:op:list")
+
+    assert lua.json("operation.step", 60, "op", 1, 5, 1)["state"] == "stopped"
+    assert redis.hget("ql:web:operation:op", "why") == "lost"
+
+
+def test_a_group_is_frozen_up_to_the_newest_that_was_seen(act, lua, redis):
+    act.fail(*"abcd")
+
+    assert lua("operation.freeze", 50, "op", "group", "g", "c", 3) == 3
+    assert redis.lrange("ql:web:operation:op:list", 0, -1) == ["c", "b", "a"]
+    assert lua("operation.freeze", 50, "op", "group", "g", "left", 2) == 2
+    assert redis.lrange("ql:web:operation:op:list", 0, -1) == ["b", "a"]
+
+
+def test_a_step_ends_when_its_time_is_used(act, lua):
+    act.fail(*(f"job-{number}" for number in range(60)))
+    act.freeze("retry", group="g")
+
+    found = lua.json("operation.step", 60, "op", 1, 60, 0.000001)
+
+    assert 1 <= found["at"] < 60
