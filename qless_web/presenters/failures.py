@@ -35,6 +35,7 @@ class GroupPage(Page):
         handled: how people handle it; None where nobody said anything.
         runbook: the address of its runbook; "" for none.
         clustering: what is alike in it; None where there are no jobs.
+        compare: what stands out in it, or in the cluster.
         actions: what can be done to all of them.
         decisions: what can be decided about it.
         verbs: what can be done to ticked ones.
@@ -55,6 +56,7 @@ class GroupPage(Page):
     handled: Handled | None
     runbook: str
     clustering: Clustering | None
+    compare: Link
     actions: tuple[Action, ...]
     decisions: tuple[Action, ...]
     verbs: tuple[jobs.TickedVerb, ...]
@@ -104,6 +106,7 @@ def group_page(group: str, found: Listing[Snapshot], around: Around, number: int
         handled=handled(around.handling, ""),
         runbook=around.runbook,
         clustering=around.clustering if around.count else None,
+        compare=Link("compare.group", {"group": group, **dict(query)}),
         actions=group_actions(group) if around.count else (),
         decisions=handling_actions(group, around.handling) if around.count else (),
         verbs=jobs.ticked_verbs("failed"),

@@ -1,0 +1,121 @@
+"""What stands out in failed jobs against completed ones, and two jobs side by side."""
+
+from __future__ import annotations
+
+import pytest
+from werkzeug.test import Client as Browser
+
+from qless_web import create_app
+from qless_web.extensions import Extensions, hide
+from qless_web.triage.comparing import wilson
+from tests.support.dom import parse
+
+
+def work(client, number, customer, *, worker="w-1-7", fails=False, klass="Letter", tags=()):
+    """Complete a job, or fail it."""
+    data = {"customer": customer, "order": number, "lines": [{"sku": "x"}]}
+    jid = client.queues["mail"].put(klass, data, tags=list(tags))
+    client.commands.pop("mail", worker, 1)
+    if fails:
+        client.commands.fail(jid, worker, "shop", "no")
+    else:
+        client.commands.complete(jid, worker, "mail", "{}")
+    return jid
+
+
+@pytest.fixture
+def web(client):
+    return Browser(create_app(client, index=False))
+
+
+def see(web, path, status=200):
+    answer = web.get(path)
+    assert answer.status_code == status
+    return parse(answer.get_data(as_text=True)).one("main")
+
+
+@pytest.fixture
+def poisoned(client):
+    """Fail jobs of one customer on one host; complete those of others, and a few of theirs."""
+    for number in range(40):
+        work(client, number, "acme" if number % 20 else "globex", worker="w-9-7", fails=True)
+        work(client, number, ("acme", "globex", "initech")[number % 3], worker=f"w-{number % 9}-7")
+
+
+@pytest.mark.usefixtures("poisoned")
+def test_the_poisoned_customer_and_the_bad_host_stand_out_and_nothing_else(web):
+    page = see(web, "/failed/shop/compare")
+
+    rows = {row.cells[0]: row.cells for row in page.rows}
+    assert set(rows) == {"data.customer acme", "host w-9"}
+    assert rows["data.customer acme"][2] == "38"
+    assert rows["data.customer acme"][4] == "14"
+    assert "times" in rows["data.customer acme"][5]
+    assert "40 failed against 40 completed" in page.text
+
+
+def test_few_jobs_are_called_too_few_and_nothing_is_claimed(client, web):
+    for number in range(5):
+        work(client, number, "acme", fails=True)
+        work(client, number, "globex")
+
+    page = see(web, "/failed/shop/compare")
+
+    assert "too few" in page.text
+    assert not page.all("th", class_="cell-extra")
+
+
+def test_without_completed_jobs_it_says_what_most_of_the_failed_have(client, web):
+    for number in range(20):
+        work(client, number, "acme", fails=True)
+        work(client, number, "acme", klass="Other")
+
+    page = see(web, "/failed/shop/compare")
+
+    assert "No completed job of this class" in page.text
+    assert "data.customer acme" in {row.cells[0] for row in page.rows}
+
+
+def test_where_nothing_differs_nothing_stands_out(client, web):
+    for number in range(30):
+        for fails in (True, False):
+            work(client, number % 3, ("a", "b", "c")[number % 3], fails=fails)
+
+    assert "Nothing stands out" in see(web, "/failed/shop/compare").text
+
+
+def test_hidden_data_is_not_compared(client):
+    web = Browser(create_app(client, extensions=Extensions(redact=hide("customer")), index=False))
+    for number in range(30):
+        work(client, number, "acme", fails=True)
+        work(client, number, "globex")
+
+    assert "acme" not in see(web, "/failed/shop/compare").text
+
+
+def test_the_bounds_of_a_share_are_honest():
+    assert wilson(0, 0) == (0.0, 1.0)
+    low, high = wilson(3, 3)
+    assert low < 0.4
+    assert high == 1.0
+    assert wilson(900, 1000)[0] > 0.85
+
+
+def test_two_jobs_side_by_side_differ_where_they_do(client, web):
+    a = work(client, 1, "acme", fails=True, tags=["eu"])
+    b = work(client, 1, "globex")
+
+    page = see(web, f"/compare?a={a}&b={b}")
+
+    table = page.one("table", id="pair")
+    lines = {row.all("td")[0].text.removesuffix(" differs"): row for row in table.all("tr")[1:]}
+    assert [cell.text for cell in lines["data.customer"].all("td")[1:]] == ["acme", "globex"]
+    assert "data-differs" in lines["data.customer"].attributes
+    assert "data-differs" in lines["tags"].attributes
+    assert "data-differs" not in lines["data.order"].attributes
+    assert "data-differs" not in lines["class"].attributes
+
+
+def test_a_job_that_is_not_there_is_said(web):
+    assert "There is no job nope" in see(web, "/compare?a=nope&b=", status=404).text
+    assert see(web, "/compare").one("form", class_="filter")
