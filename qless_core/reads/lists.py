@@ -84,11 +84,12 @@ def tracked_states(scope: Scope, most: int = 500) -> Read[TrackedStates]:
 
 
 @read
-def completed(scope: Scope, part: Slice) -> Read[Listing[JobRow]]:
-    """Give completed jobs, newest first, a page at a time."""
+def completed(scope: Scope, part: Slice, *, oldest: bool = False) -> Read[Listing[JobRow]]:
+    """Give completed jobs, newest first or oldest first, a page at a time."""
+    order = "zrange" if oldest else "zrevrange"
     total, found = yield [
         call("zcard", scope.keys.completed),
-        call("zrevrange", scope.keys.completed, part.offset, part.last, withscores=True),
+        call(order, scope.keys.completed, part.offset, part.last, withscores=True),
     ]
     at = by_score(found)
     rows = yield from listed(scope, list(at), at=at)
@@ -96,22 +97,38 @@ def completed(scope: Scope, part: Slice) -> Read[Listing[JobRow]]:
 
 
 @read
-def tags(scope: Scope, part: Slice) -> Read[Listing[tuple[str, int]]]:
-    """Give tags and how often each is used, most used first, a page at a time."""
-    total, found = yield [
+def tags(scope: Scope, part: Slice, *, named: bool = False) -> Read[Listing[tuple[str, int]]]:
+    """Give tags and how often each is used, a page at a time.
+
+    Args:
+        scope: given by `run`.
+        part: which page.
+        named: by name, as far as the `SORTED_AT_MOST` most used go, and the others after them;
+            without it the most used first.
+
+    """
+    reach = SORTED_AT_MOST if named else 0
+    total, most, found = yield [
         call("zcount", scope.keys.tags, "(0", "+inf"),
-        call(
-            "zrevrangebyscore",
-            scope.keys.tags,
-            "+inf",
-            "(0",
-            start=part.offset,
-            num=part.count,
-            withscores=True,
-        ),
+        _most_used(scope, Slice(0, reach)),
+        _most_used(scope, _after(part, reach)),
     ]
-    rows = tuple((tag, as_whole(score) or 0) for tag, score in found or ())
+    by_name = sorted(most or ())[part.offset : part.offset + part.count]
+    rows = tuple((tag, as_whole(score) or 0) for tag, score in [*by_name, *(found or ())])
     return Listing(rows, total or 0, part.offset)
+
+
+def _most_used(scope: Scope, part: Slice) -> Call:
+    start, num = part.offset, part.count
+    return call(
+        "zrevrangebyscore", scope.keys.tags, "+inf", "(0", start=start, num=num, withscores=True
+    )
+
+
+def _after(part: Slice, reach: int) -> Slice:
+    """Give what of a part lies behind the first so many."""
+    start = max(part.offset, reach)
+    return Slice(start, max(0, part.last + 1 - start))
 
 
 @read

@@ -91,7 +91,13 @@ class WorkerDetail:
 
 @read
 def workers(
-    scope: Scope, part: Slice, *, match: str = "", alive: bool = False, grouped: bool = False
+    scope: Scope,
+    part: Slice,
+    *,
+    match: str = "",
+    alive: bool = False,
+    grouped: bool = False,
+    latest: bool = False,
 ) -> Read[Crew]:
     """Give workers sorted by name, so that rows stay where they are, a page at a time.
 
@@ -101,6 +107,7 @@ def workers(
         match: keep the workers whose name contains this, in any case.
         alive: leave out those that are gone.
         grouped: put children below their worker, in the place of one by one.
+        latest: those first that were seen last.
 
     """
     keys = scope.keys
@@ -116,6 +123,8 @@ def workers(
         if wanted in name.casefold() and not (alive and float(score) <= before)
     }
     families = _families(seen) if grouped else dict[str, list[str]].fromkeys(seen, [])
+    if latest:
+        families = dict(sorted(families.items(), key=lambda each: -seen[each[0]]))
     shown = part.of(list(families))
     named = [each for name in shown for each in (name, *families[name][:CHILDREN_SHOWN])]
     looks = [_Look(scope, name, seen[name], before) for name in named]

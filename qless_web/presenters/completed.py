@@ -9,6 +9,7 @@ from qless_core.options import option_of
 from qless_web.formatting import count, duration
 from qless_web.presenters import jobs, paging
 from qless_web.presenters.page import EmptyState, Link, Page, Pager, pager
+from qless_web.presenters.tables import Heading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CompletedPage(Page):
-    """Completed jobs, newest first.
+    """Completed jobs, newest first or oldest first.
 
     Attributes:
         rows: the jobs of this page.
+        order: the heading of their time, which turns the order round.
         pages: where the other ones are.
         total: how many there are.
         kept: how long they are kept, in a sentence.
@@ -35,6 +37,7 @@ class CompletedPage(Page):
     template: ClassVar[str] = "completed/index.html"
 
     rows: tuple[JobRow, ...]
+    order: Heading
     pages: Pager
     total: int
     kept: str
@@ -42,16 +45,32 @@ class CompletedPage(Page):
     empty: EmptyState | None
 
 
+#: What they are ordered by.
+ORDERS = ("newest", "oldest")
+
+
 def completed_page(
-    found: Listing[Snapshot], options: Mapping[str, str], number: int
+    found: Listing[Snapshot], options: Mapping[str, str], number: int, order: str = "newest"
 ) -> CompletedPage:
-    """Return page `number` of the completed jobs; `options` as stored say how long they stay."""
-    pages = pager(Link("completed.index"), number=number, total=found.total)
+    """Return page `number` of the completed jobs, in an order of `ORDERS`.
+
+    `options` as stored say how long they stay.
+    """
+    link = Link("completed.index")
+    query = () if order == ORDERS[0] else (("sort", order),)
+    pages = pager(link, number=number, total=found.total, query=query)
     return CompletedPage(
         title="Completed",
         nav="completed",
         topics=("completed",),
         rows=jobs.job_rows(found.rows, moment="completed"),
+        order=Heading(
+            key="at",
+            text="Completed",
+            link=link if order == "oldest" else link.also(sort="oldest"),
+            is_current=True,
+            ascending=order == "oldest",
+        ),
         pages=pages,
         total=found.total,
         kept=_kept(options),

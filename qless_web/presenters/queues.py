@@ -10,7 +10,13 @@ from qless_core.reads.queues import ORDERS
 from qless_web.formatting import count, duration
 from qless_web.presenters import jobs, paging
 from qless_web.presenters.page import Action, Crumb, EmptyState, Link, Page, Pager, Tab, pager
-from qless_web.presenters.tables import QUEUE_STATES, pause_action, queue_rows, state_counts
+from qless_web.presenters.tables import (
+    QUEUE_STATES,
+    Heading,
+    pause_action,
+    queue_rows,
+    state_counts,
+)
 
 if TYPE_CHECKING:
     from qless_core.reads import JobRow as Snapshot
@@ -42,26 +48,6 @@ _MOMENTS: dict[str, jobs.Moment] = {
     "depends": "put",
     "throttled": "put",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading of a column that orders the list.
-
-    Attributes:
-        key: which column.
-        text: its word.
-        link: the list in this order.
-        is_current: the list is in this order.
-        title: what the column counts, when its word does not say it.
-
-    """
-
-    key: str
-    text: str
-    link: Link
-    is_current: bool
-    title: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +123,7 @@ def _heading(key: str, match: str, order: str) -> Heading:
         link=Link("queues.index", values),
         is_current=key == order,
         title=_TITLES.get(key, ""),
+        ascending=key in {"name", "oldest"},
     )
 
 

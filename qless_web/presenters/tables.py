@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from qless_web.presenters import named
@@ -24,6 +25,59 @@ QUEUE_STATES = ("waiting", "running", "stalled", "scheduled", "depends")
 
 #: Characters of the newest message that the row of a group shows.
 _MESSAGE = 180
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a column that orders the list.
+
+    Attributes:
+        key: which column.
+        text: its word.
+        link: the list in this order.
+        is_current: the list is in this order.
+        title: what the column counts, when its word does not say it.
+        ascending: this order begins with the least, the first or the oldest.
+
+    """
+
+    key: str
+    text: str
+    link: Link
+    is_current: bool
+    title: str = ""
+    ascending: bool = False
+
+
+def headings(link: Link, order: str, *known: tuple[str, str, bool]) -> dict[str, Heading]:
+    """Return the headings of a list that can be ordered.
+
+    Args:
+        link: the list, with its filters.
+        order: what it is ordered by.
+        known: key, word, and whether the order is ascending; the first is the usual one.
+
+    """
+    plain = known[0][0]
+    return {
+        key: Heading(
+            key=key,
+            text=text,
+            link=link if key == plain else link.also(sort=key),
+            is_current=key == order,
+            ascending=ascending,
+        )
+        for key, text, ascending in known
+    }
+
+
+def order_of(text: str | None, known: Sequence[str]) -> str:
+    """Read `?sort=`: what a list cannot be ordered by is the first that it can.
+
+    >>> [order_of(each, ("count", "name")) for each in ("name", "x", None)]
+    ['name', 'count', 'count']
+    """
+    return text if text is not None and text in known else known[0]
 
 
 def queue_rows(

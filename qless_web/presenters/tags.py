@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qless_web.presenters import by_state, jobs, named, paging
 from qless_web.presenters.page import Crumb, EmptyState, Link, Page, Pager, Tab, pager
+from qless_web.presenters.tables import Heading, headings
 
 if TYPE_CHECKING:
     from qless_core.reads import Listing
@@ -26,10 +27,11 @@ class TagRow:
 
 @dataclass(frozen=True, kw_only=True)
 class TagsPage(Page):
-    """Tags, most used first.
+    """Tags, most used first, or by name.
 
     Attributes:
         rows: the tags of this page.
+        headings: what they can be ordered by.
         most: the highest count on it, for the bars.
         pages: where the other ones are.
         total: how many tags there are.
@@ -40,15 +42,22 @@ class TagsPage(Page):
     template: ClassVar[str] = "tags/index.html"
 
     rows: tuple[TagRow, ...]
+    headings: dict[str, Heading]
     most: int
     pages: Pager
     total: int
     empty: EmptyState | None
 
 
-def tags_page(found: Listing[tuple[str, int]], number: int) -> TagsPage:
-    """Return page `number` of the tags."""
-    pages = pager(Link("tags.index"), number=number, total=found.total)
+#: What tags are ordered by.
+ORDERS = ("count", "name")
+
+
+def tags_page(found: Listing[tuple[str, int]], number: int, order: str = "count") -> TagsPage:
+    """Return page `number` of the tags, in an order of `ORDERS`."""
+    link = Link("tags.index")
+    query = () if order == ORDERS[0] else (("sort", order),)
+    pages = pager(link, number=number, total=found.total, query=query)
     shown = named.distinct(tag for tag, _ in found.rows)
     return TagsPage(
         title="Tags",
@@ -58,6 +67,7 @@ def tags_page(found: Listing[tuple[str, int]], number: int) -> TagsPage:
             TagRow(tag=tag, shown=shown[tag], link=jobs.tag_link(tag), count=count)
             for tag, count in found.rows
         ),
+        headings=headings(link, order, ("count", "Jobs", False), ("name", "Tag", True)),
         most=max((count for _, count in found.rows), default=0),
         pages=pages,
         total=found.total,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qless_web.presenters import jobs, paging
 from qless_web.presenters.page import Crumb, EmptyState, Link, Page, Pager, pager
+from qless_web.presenters.tables import Heading, headings
 from qless_web.presenters.words import Part, Sentence, past, sentence
 from qless_web.presenters.worker_rows import (
     WorkerRow,
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkersPage(Page):
-    """All workers, by name.
+    """All workers, by name, or those that were seen last at the head.
 
     Attributes:
         rows: the workers of this page.
+        headings: what they can be ordered by.
         pages: where the other ones are.
         total: how many there are, with this filter; children are not counted.
         children: how many children they have.
@@ -40,6 +42,7 @@ class WorkersPage(Page):
     template: ClassVar[str] = "workers/index.html"
 
     rows: tuple[WorkerRow, ...]
+    headings: dict[str, Heading]
     pages: Pager
     total: int
     children: int
@@ -47,15 +50,21 @@ class WorkersPage(Page):
     empty: EmptyState | None
 
 
-def workers_page(found: Crew, *, match: str, number: int) -> WorkersPage:
-    """Return page `number` of the workers whose names contain `match`."""
-    query = [("q", match)] if match else []
-    pages = pager(Link("workers.index"), number=number, total=found.total, query=query)
+#: What workers are ordered by.
+ORDERS = ("name", "seen")
+
+
+def workers_page(found: Crew, *, match: str, number: int, order: str = "name") -> WorkersPage:
+    """Return page `number` of the workers whose names contain `match`, in an order of `ORDERS`."""
+    link = Link("workers.index", {"q": match} if match else {})
+    query = () if order == ORDERS[0] else (("sort", order),)
+    pages = pager(link, number=number, total=found.total, query=query)
     return WorkersPage(
         title="Workers",
         nav="workers",
         topics=("workers",),
         rows=worker_rows(found.rows),
+        headings=headings(link, order, ("name", "Worker", True), ("seen", "Seen", False)),
         pages=pages,
         total=found.total,
         children=found.everyone - found.total,

@@ -12,6 +12,7 @@ from qless_web.console import current
 from qless_web.presenters import tags
 from qless_web.presenters.by_state import state_of
 from qless_web.presenters.paging import part_of
+from qless_web.presenters.tables import order_of
 from qless_web.remembered import asked_page
 from qless_web.rendering import render
 
@@ -23,9 +24,11 @@ blueprint = Blueprint("tags", __name__)
 
 @blueprint.get("/tags")
 def index() -> Response:
-    """List tags, most used first."""
+    """List tags, most used first, or by name."""
     number = asked_page()
-    return render(tags.tags_page(current().read(reads.tags(part_of(number))), number))
+    order = order_of(request.args.get("sort"), tags.ORDERS)
+    found = current().read(reads.tags(part_of(number), named=order == "name"))
+    return render(tags.tags_page(found, number, order))
 
 
 @blueprint.get("/tag/<name:tag>")

@@ -10,6 +10,7 @@ from qless_core import reads
 from qless_web.console import current
 from qless_web.presenters import problems, workers
 from qless_web.presenters.paging import part_of
+from qless_web.presenters.tables import order_of
 from qless_web.remembered import asked_page
 from qless_web.rendering import render
 
@@ -18,11 +19,14 @@ blueprint = Blueprint("workers", __name__)
 
 @blueprint.get("/workers")
 def index() -> Response:
-    """List the workers by name, so that they stay where they are."""
+    """List the workers by name, so that they stay where they are, or those seen last first."""
     match = request.args.get("q", "").strip()
     number = asked_page()
-    found = current().read(reads.workers(part_of(number), match=match, grouped=True))
-    return render(workers.workers_page(found, match=match, number=number))
+    order = order_of(request.args.get("sort"), workers.ORDERS)
+    found = current().read(
+        reads.workers(part_of(number), match=match, grouped=True, latest=order == "seen")
+    )
+    return render(workers.workers_page(found, match=match, number=number, order=order))
 
 
 @blueprint.get("/workers/<name:worker>")

@@ -56,10 +56,9 @@ class Palette {
     this.input.addEventListener("input", () => this.open());
     this.input.addEventListener("keydown", (event) => this.pressed(event));
     this.input.addEventListener("blur", () => this.close());
-    form.querySelector("[data-open]").addEventListener("click", (event) => {
-      event.preventDefault();
-      this.start();
-    });
+    const button = form.querySelector("[data-open]");
+    button.type = "button"; // or Enter in the box would press it
+    button.addEventListener("click", () => this.start());
     // Before the focus leaves the box, which closes the list.
     this.list.addEventListener("pointerdown", (event) => event.preventDefault());
     this.list.addEventListener("click", (event) => this.take(event.target.closest("[role=option]")));
