@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from qless_web.formatting import count, moment, short_jid, size
+from qless_web.formatting import count, head, moment, short_jid, size
 from qless_web.presenters import named
 from qless_web.presenters.jobs import group_link, job_link, queue_link, tag_link
 from qless_web.presenters.page import Crumb, EmptyState, Link, Page, Tab
@@ -117,8 +117,8 @@ def _empty(found: Comparison) -> EmptyState | None:
         return EmptyState(
             kind="nothing-wrong",
             title="Nothing stands out",
-            text="Neither a queue, a host, a tag nor a value of the data is more frequent among the "
-            "failed than chance explains.",
+            text="Neither a queue, a host, a tag nor a value of the data is more frequent among "
+            "the failed than chance explains.",
         )
     return None
 
@@ -242,9 +242,7 @@ def _facts(side: Side) -> dict[str, str]:
         "runs": count(len(runs)),
         "first put": moment(job.history[0].when) if job.history else "",
         "failure group": row.failure_group,
-        "failure": row.failure_message.strip().splitlines()[-1][:200]
-        if row.failure_message
-        else "",
+        "failure": head(row.failure_message, 200),
         "waits for": count(job.dependencies_total),
         "data": size(job.data_bytes),
     }

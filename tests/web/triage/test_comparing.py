@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from werkzeug.test import Client as Browser
 
@@ -11,15 +13,15 @@ from qless_web.triage.comparing import wilson
 from tests.support.dom import parse
 
 
-def work(client, number, customer, *, worker="w-1-7", fails=False, klass="Letter", tags=()):
-    """Complete a job, or fail it."""
+def work(client, number, customer, *, worker="worker-1", fails=False, klass="Letter"):
+    """Complete a job, or fail it; the failed ones are tagged."""
     data = {"customer": customer, "order": number, "lines": [{"sku": "x"}]}
-    jid = client.queues["mail"].put(klass, data, tags=list(tags))
+    jid = client.queues["mail"].put(klass, data, tags=["eu"])
     client.commands.pop("mail", worker, 1)
     if fails:
         client.commands.fail(jid, worker, "shop", "no")
     else:
-        client.commands.complete(jid, worker, "mail", "{}")
+        client.commands.complete(jid, worker, "mail", json.dumps(data))
     return jid
 
 
@@ -102,7 +104,7 @@ def test_the_bounds_of_a_share_are_honest():
 
 
 def test_two_jobs_side_by_side_differ_where_they_do(client, web):
-    a = work(client, 1, "acme", fails=True, tags=["eu"])
+    a = work(client, 1, "acme", fails=True)
     b = work(client, 1, "globex")
 
     page = see(web, f"/compare?a={a}&b={b}")
@@ -111,7 +113,8 @@ def test_two_jobs_side_by_side_differ_where_they_do(client, web):
     lines = {row.all("td")[0].text.removesuffix(" differs"): row for row in table.all("tr")[1:]}
     assert [cell.text for cell in lines["data.customer"].all("td")[1:]] == ["acme", "globex"]
     assert "data-differs" in lines["data.customer"].attributes
-    assert "data-differs" in lines["tags"].attributes
+    assert "data-differs" in lines["state"].attributes
+    assert "data-differs" not in lines["tags"].attributes
     assert "data-differs" not in lines["data.order"].attributes
     assert "data-differs" not in lines["class"].attributes
 
