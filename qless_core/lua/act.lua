@@ -54,6 +54,7 @@ local function said(id)
   end
   op.at, op.total = tonumber(op.at) or 0, tonumber(op.total) or 0
   op.before = tonumber(op.before)
+  op.mark = '{"group":' .. encode(op.group) .. ','
   return op
 end
 
@@ -91,7 +92,25 @@ end
 local FIELDS = { 'jid', 'state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure', 'history',
   'throttles', 'remaining', 'time', 'expires', 'scheduled', 'klass' }
 
--- What is stored of a job; nil, and why there is nothing to act on.
+-- What is stored of a job, with each field of it in `fields`, as one that is removed needs it; nil, and why there is
+-- nothing to act on.
+local function known_whole(jid)
+  local ok, found = pcall(call, 'hgetall', Key.job(jid))
+  if not ok then
+    return nil, 'unreadable'
+  end
+  local was = { fields = found }
+  for i = 1, #found, 2 do
+    was[found[i]] = found[i + 1]
+  end
+  was.fields = found -- whatever a job may have of that name
+  if not was.jid then
+    return nil, 'gone'
+  end
+  return was
+end
+
+-- The same, of what most need.
 local function known(jid)
   local ok, found = pcall(call, 'hmget', Key.job(jid), unpack(FIELDS))
   if not ok then
@@ -114,7 +133,12 @@ end
 -- `unreadable`, the state that it is in, `group` when it failed in another one, `since` when it failed
 -- after somebody looked, or `nowhere`.
 local function look(now, op, jid, state)
-  local was, why = known(jid)
+  local was, why
+  if op.action == 'cancel' then
+    was, why = known_whole(jid)
+  else
+    was, why = known(jid)
+  end
   if not was then
     return nil, why
   elseif state == 'dependents' then
@@ -125,7 +149,10 @@ local function look(now, op, jid, state)
   if (state and not is_same(state, seen, was.state)) or (fits and not fits[seen]) then
     return nil, seen
   end
-  if was.state == 'failed' and (op.group ~= '' or op.before) then
+  if was.state == 'failed' and op.group ~= '' and not op.before and was.failure
+    and string.sub(was.failure, 1, #op.mark) == op.mark then
+    was.group = op.group -- as we write it; that needs no parser
+  elseif was.state == 'failed' and (op.group ~= '' or op.before) then
     local failure = Json.object(was.failure)
     if op.group ~= '' and failure.group ~= op.group then
       return nil, 'group'
@@ -141,9 +168,11 @@ local function look(now, op, jid, state)
   return was
 end
 
--- What a chunk has of its own: `groups`, who left which group; `now`; `op`; and `keep(jid, what)`.
+-- What a chunk has of its own: `groups`, who left which group; `kept`, what jobs were, by jid; `places` in the
+-- list; `left`, why jobs were left alone; and of those that are to be removed the jids, `doomed`, and the same as
+-- a set, `going`.
 local function chunk_of(now, op)
-  return { now = now, op = op, groups = {}, kept = {} }
+  return { now = now, op = op, groups = {}, kept = {}, places = {}, left = {}, doomed = {}, going = {} }
 end
 
 local function left_group(chunk, group, jid)
@@ -157,8 +186,7 @@ end
 local function keep(chunk, jid, was, what)
   local head = '{"klass":' .. encode(was.klass or '') .. ',"queue":' .. encode(was.queue or '')
     .. ',"state":' .. encode(was.state or '') .. '}\n'
-  chunk.kept[#chunk.kept + 1] = jid
-  chunk.kept[#chunk.kept + 1] = head .. cmsgpack.pack(what)
+  chunk.kept[jid] = head .. cmsgpack.pack(what)
 end
 
 -- The key of the sorted set that a job is in; nil for one that failed, or is in none.
@@ -209,11 +237,13 @@ Verbs.retry = Verbs.move
 
 -- All that a job has: each field, its history, who waits for whom, where it stands in which set.
 local function whole(jid, was)
-  local all = { what = 'job', fields = call('hgetall', Key.job(jid)),
-    history = call('lrange', Key.history(jid), 0, -1),
-    dependencies = call('smembers', Key.dependencies(jid)),
-    dependents = call('smembers', Key.dependents(jid)),
+  local all = { what = 'job', fields = was.fields,
+    history = call('lrange', Key.history(jid), 0, -1), dependencies = {}, dependents = {},
     score = score_in(place_of(was), jid), tracked = score_in(Key.tracked, jid), tags = {}, throttles = {} }
+  if call('exists', Key.dependencies(jid), Key.dependents(jid)) > 0 then
+    all.dependencies = call('smembers', Key.dependencies(jid))
+    all.dependents = call('smembers', Key.dependents(jid))
+  end
   for _, tag in ipairs(Tags.stored(was.tags)) do
     local ok, score = pcall(call, 'zscore', Key.tag(tag), jid)
     all.tags[#all.tags + 1] = tag
@@ -234,12 +264,36 @@ local function whole(jid, was)
   return all
 end
 
+-- Removes those that are doomed, all at once, which costs half; where one cannot be removed, each by itself.
+local function remove_doomed(chunk)
+  local jids = chunk.doomed
+  if #jids == 0 or pcall(Commands['cancel'], chunk.now, jids) then
+    chunk.doomed, chunk.going = {}, {}
+    return
+  end
+  for _, jid in ipairs(jids) do
+    if call('exists', Key.job(jid)) == 1 and not pcall(Commands['cancel'], chunk.now, { jid }) then
+      chunk.kept[jid] = nil
+      chunk.left[chunk.places[jid]] = 'unreadable'
+    end
+  end
+  chunk.doomed, chunk.going = {}, {}
+end
+
+-- Jobs that are removed at once.
+local DOOMED = 16
+
 function Verbs.cancel(chunk, jid, was)
-  if call('exists', Key.dependents(jid)) == 1 and #Dependencies.waiting_for(jid, {}, 1) > 0 then
+  if call('exists', Key.dependents(jid)) == 1 and #Dependencies.waiting_for(jid, chunk.going, 1) > 0 then
     return 'dependents'
   end
   keep(chunk, jid, was, whole(jid, was))
-  Commands['cancel'](chunk.now, { jid })
+  chunk.going[jid] = true
+  table.insert(chunk.doomed, jid)
+  if #chunk.doomed == DOOMED then
+    remove_doomed(chunk)
+  end
+  return nil
 end
 
 function Verbs.priority(chunk, jid, was)
@@ -570,14 +624,11 @@ end
 
 -- The same, whatever becomes of it: one bad job never stops the rest.
 local function try(chunk, text, index, given)
-  local marks = #chunk.kept
   local ok, why = pcall(act, chunk, text, index, given)
   if ok and not why then
     return nil
   end
-  for i = #chunk.kept, marks + 1, -1 do -- of what was not done nothing is kept
-    chunk.kept[i] = nil
-  end
+  chunk.kept[(entry(chunk.op, text))] = nil -- of what was not done nothing is kept
   if ok then
     return why
   end
@@ -599,17 +650,17 @@ local function spent()
 end
 
 -- Keeps what the jobs of a chunk were, for as long as the operation says.
-local function store(op, at, chunk)
+local function store(op, chunk)
   if op.keep == '' then
     return 0
   end
   local blocks, bytes = {}, 0
-  for i = 1, #chunk.kept, 2 do
-    local key = kept(op.id, chunk.places[chunk.kept[i]] or at)
+  for jid, what in pairs(chunk.kept) do
+    local key = kept(op.id, chunk.places[jid])
     blocks[key] = blocks[key] or {}
-    table.insert(blocks[key], chunk.kept[i])
-    table.insert(blocks[key], chunk.kept[i + 1])
-    bytes = bytes + #chunk.kept[i] + #chunk.kept[i + 1]
+    table.insert(blocks[key], jid)
+    table.insert(blocks[key], what)
+    bytes = bytes + #jid + #what
   end
   for key, fields in pairs(blocks) do
     call('hset', key, unpack(fields))
@@ -622,12 +673,12 @@ local function store(op, at, chunk)
   return bytes
 end
 
--- Notes how far the operation is, and answers it: the reply of a step.
-local function note(op, at, chunk, left, number)
+-- Notes how far the operation is, and answers how many were left alone.
+local function note(op, at, chunk, number)
   local key = operation(op.id)
   local parts, skipped = {}, 0
-  for i, why in pairs(left) do
-    parts[#parts + 1] = '"' .. i .. '":' .. encode(why)
+  for index, why in pairs(chunk.left) do
+    parts[#parts + 1] = '"' .. (index - at) .. '":' .. encode(why)
     skipped = skipped + 1
     call('hincrby', key, 'left:' .. why, 1)
   end
@@ -652,6 +703,7 @@ local function note(op, at, chunk, left, number)
     op.state = 'paused'
     call('hmset', key, 'state', op.state, 'why', 'canary', 'canary', '0')
   end
+  return skipped
 end
 
 local function reply(op, at, skipped, began, bytes)
@@ -705,27 +757,28 @@ Commands['operation.step'] = function(now, arg)
     count = math.min(count, canary - op.at)
   end
   local chunk = chunk_of(now, op)
-  chunk.places = {}
-  local left, number, skipped = {}, 0, 0
+  local number = 0
   for i, text in ipairs(entries(op, op.at, count)) do
     local index = op.at + i - 1
-    chunk.places[entry(op, text)] = index
-    local pair = given[i]
-    local why = try(chunk, text, index, pair and (pair[1] ~= '' or pair[2] ~= '') and pair or nil)
-    if why then
-      left[i - 1] = why
-      skipped = skipped + 1
+    local jid = entry(op, text)
+    if chunk.places[jid] then -- once is enough
+      chunk.left[index] = 'same'
+    else
+      chunk.places[jid] = index
+      local pair = given[i]
+      chunk.left[index] = try(chunk, text, index, pair and (pair[1] ~= '' or pair[2] ~= '') and pair or nil)
     end
     number = i
     if spent() - began >= seconds then
       break
     end
   end
+  remove_doomed(chunk)
   for group, jids in pairs(chunk.groups) do
     pcall(Failures.remove, group, jids)
   end
-  local bytes = store(op, op.at, chunk)
-  note(op, op.at, chunk, left, number)
+  local bytes = store(op, chunk)
+  local skipped = note(op, op.at, chunk, number)
   return reply(op, op.at + number, skipped, began, bytes)
 end
 

@@ -31,7 +31,7 @@ log = logging.getLogger("qless.web.operations")
 CHUNK: Final = 200
 STEP_S: Final = 0.003
 #: How much of the server's time an operation takes, at most.
-SHARE: Final = 0.45
+SHARE: Final = 0.48
 #: Seconds between two looks at how many of the retried have failed again; jobs of one look.
 _LOOK_S: Final = 1.0
 _LOOKS: Final = 4
