@@ -105,7 +105,7 @@ def _work(client: Client, arguments: argparse.Namespace) -> None:
         if not Path(folder).exists():
             problem = f"--path: there is no {folder!r}"
             raise BadArgument(problem)
-    sys.path[:0] = arguments.path
+    sys.path[:0] = arguments.path or [str(Path.cwd())]
     eviction.warn_of(client)
     worker = SerialWorker(
         client,

@@ -6,6 +6,7 @@ import argparse
 import importlib
 import logging
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -77,10 +78,7 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 def _work(arguments: argparse.Namespace, argv: Sequence[str] | None) -> int:
     _log(arguments.verbose)
-    names = arguments.queue or _listed(os.environ.get("QUEUES") or os.environ.get("QUEUE"))
-    if not names:
-        problem = "which queues? Name them with -q, or in QUEUES with commas between them"
-        raise BadArgument(problem)
+    names = _queues(arguments)
     if arguments.kind == "greenlet" and not _is_patched():
         given = sys.argv[1:] if argv is None else argv
         # What comes meanwhile waits, until the program that is begun here listens.
@@ -97,6 +95,29 @@ def _work(arguments: argparse.Namespace, argv: Sequence[str] | None) -> int:
         say("%s: %s; TERM ends it, QUIT once its jobs are done", client, worker)
         worker.run()
     return 0
+
+
+def _queues(arguments: argparse.Namespace) -> list[str]:
+    """Name the queues.
+
+    Raises:
+        BadArgument: there is none, or one that may be meant for several.
+
+    """
+    named: list[str] = arguments.queue
+    names = named or _listed(os.environ.get("QUEUES") or os.environ.get("QUEUE"))
+    if not names:
+        problem = "which queues? Name them with -q, or in QUEUES with commas between them"
+        raise BadArgument(problem)
+    for name in named:
+        # One that has a comma in its name is rare, and a worker that waits at a queue that there is
+        # not says nothing. In brackets it is meant.
+        if "," in name and "[" not in name:
+            several = " ".join(f"-q {shlex.quote(each)}" for each in _listed(name))
+            one = shlex.quote(name.replace(",", "[,]"))
+            problem = f"-q {name} is several queues, or one? Say {several}, or -q {one}"
+            raise BadArgument(problem)
+    return names
 
 
 def _worker(
@@ -123,22 +144,41 @@ def _worker(
         "child_memory": arguments.child_memory and arguments.child_memory * 2**20,
         "on_fork": [_named(name) for name in arguments.on_fork],
     }
-    kind = arguments.kind
+    kind, concurrency = arguments.kind, _concurrency(arguments)
     if kind == "forking":
-        return ForkingWorker(
-            client, names, concurrency=arguments.concurrency, **of_children, **options
-        )
+        return ForkingWorker(client, names, concurrency=concurrency, **of_children, **options)
     for name, value in of_children.items():
         if value:
             problem = f"--{name.removesuffix('_s').replace('_', '-')} is for --kind forking alone"
             raise BadArgument(problem)
     if kind == "serial":
-        if arguments.concurrency > 1:
-            problem = "--kind serial runs one job at a time: leave out --concurrency"
-            raise BadArgument(problem)
         return SerialWorker(client, names, **options)
     make = GreenletWorker if kind == "greenlet" else ThreadWorker
-    return make(client, names, concurrency=arguments.concurrency, **options)
+    return make(client, names, concurrency=concurrency, **options)
+
+
+def _concurrency(arguments: argparse.Namespace) -> int:
+    """Tell how many jobs run at once: in the single process of `serial` one.
+
+    What the environment says of that is for when it runs none of these, and is passed over.
+
+    Raises:
+        BadArgument: the command line asks for more in one process.
+
+    """
+    given: int | None = arguments.concurrency
+    of_environment: int = _Number(os.environ)("CONCURRENCY", 1, int)
+    if arguments.kind != "serial":
+        return of_environment if given is None else given
+    if given is not None and given != 1:
+        is_asked = _is_on(os.environ.get("RUN_AS_SINGLE_PROCESS"))
+        which = "--kind serial" + (" (RUN_AS_SINGLE_PROCESS)" if is_asked else "")
+        problem = f"{which} runs one job at a time: leave out --concurrency"
+        raise BadArgument(problem)
+    if of_environment > 1:
+        say = "one job runs at a time in this process: CONCURRENCY=%d is passed over"
+        logging.getLogger("qless.worker").warning(say, of_environment)
+    return 1
 
 
 def _order(arguments: argparse.Namespace) -> Order | type[Order]:
@@ -161,8 +201,19 @@ def _load(app: str) -> None:
     try:
         importlib.import_module(module)
     except ImportError as error:
-        problem = f"--app: {app} cannot be imported: {error}"
+        problem = f"--app: {app} cannot be imported: {error}; {_hint(module, error)}"
         raise BadArgument(problem) from error
+
+
+def _hint(name: str, error: ImportError) -> str:
+    """Say what may be meant by the name of a module that cannot be imported."""
+    outer, _, inner = name.rpartition(".")
+    missing = error.name or ""
+    if outer and callable(getattr(sys.modules.get(outer), inner, None)):
+        return f"to call {inner}, say --app {outer}:{inner}"
+    if not f"{name}.".startswith(f"{missing}."):
+        return f"what imports {missing!r} needs it to be installed"
+    return f"modules are looked for in {sys.path[0]!r}, which --path changes, and where Python does"
 
 
 def _named(name: str) -> Any:  # noqa: ANN401 - whatever the application has
@@ -201,8 +252,12 @@ def _log(verbose: int) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    """Say whether a worker of this host, or the one that is named, gave a sign of life lately."""
+    """Say whether a worker of this host, or the one that is named, gave a sign of life lately.
+
+    One whose children die before they work is alive and of no use.
+    """
     host = socket.gethostname()
+    failing = ""
     with Client(arguments.redis_url, namespace=arguments.namespace) as client:
         names = [arguments.name] if arguments.name else []
         for record in client.workers.details(*names):
@@ -210,10 +265,17 @@ def _check(arguments: argparse.Namespace) -> int:
             if not here or record.seen is None:
                 continue
             ago = client.clock.now() - record.seen
-            if ago <= CHECK_S:
-                state = record.info.state if record.info else "known"
-                sys.stdout.write(f"{record.name}: {state}, seen {max(ago, 0):.0f} s ago\n")
-                return 0
+            if ago > CHECK_S:
+                continue
+            state = record.info.state if record.info else "known"
+            if state == "failing":
+                failing = failing or record.name
+                continue
+            sys.stdout.write(f"{record.name}: {state}, seen {max(ago, 0):.0f} s ago\n")
+            return 0
+    if failing:
+        sys.stdout.write(f"{failing}: failing, its children die before they work\n")
+        return REFUSED
     who = f"the worker {arguments.name}" if arguments.name else f"a worker of the host {host}"
     sys.stdout.write(f"no sign of life of {who} in the last {CHECK_S:.0f} s\n")
     return REFUSED
@@ -253,7 +315,6 @@ def _parser(environment: Environment) -> Parser:
         "--concurrency",
         metavar="N",
         type=int,
-        default=number("CONCURRENCY", 1, int),
         help="how many jobs run at once (1; CONCURRENCY)",
     )
     add(

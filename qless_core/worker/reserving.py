@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import re
 from fnmatch import translate
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from qless_core import wire
 from qless_core.clock import REAL
 from qless_core.errors import BadArgument
 from qless_core.queue import Queue
@@ -102,16 +103,23 @@ def names_of(queues: str | Queue | Iterable[str | Queue]) -> tuple[str, ...]:
     """Name the queues that a worker is given, patterns as they are.
 
     Raises:
-        BadArgument: there is none.
+        BadArgument: there is none, or more than one call may ask, or one is no name.
 
     """
     given = [queues] if isinstance(queues, str | Queue) else queues
-    names = tuple(
+    names: tuple[Any, ...] = tuple(
         dict.fromkeys(queue.name if isinstance(queue, Queue) else queue for queue in given)
     )
     if not names:
         problem = "a worker needs at least one queue"
         raise BadArgument(problem)
+    if len(names) > MOST_QUEUES:
+        problem = f"a worker asks at most {MOST_QUEUES} queues, got {len(names)}: use patterns"
+        raise BadArgument(problem)
+    for name in names:
+        if not isinstance(name, str) or not name or wire.clean(name) != name:
+            problem = f"the name of a queue must be text of UTF-8, and not empty, got {name!r}"
+            raise BadArgument(problem)
     return names
 
 

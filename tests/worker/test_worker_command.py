@@ -96,6 +96,29 @@ def test_what_a_shell_says_is_taken_from_the_environment(command, program):
     assert all(jid in done.stderr for jid in jids)
 
 
+def test_a_single_process_runs_one_job_at_a_time_whatever_the_environment_says(command, program):
+    jid = program.put("quick")
+    single = {"RUN_AS_SINGLE_PROCESS": "1", "CONCURRENCY": "4"}
+
+    done = command.run("-q", "q", "--burst", **single)
+    refused = command.run("-q", "q", "--concurrency", "4", **single)
+
+    assert done.returncode == 0, done.stderr
+    assert "CONCURRENCY=4 is passed over" in done.stderr
+    assert program.state(jid) == "complete"
+    assert refused.returncode == 1
+    assert "RUN_AS_SINGLE_PROCESS" in refused.stderr
+
+
+def test_a_queue_that_has_a_comma_in_its_name_is_worked(command, program):
+    jid = program.put("quick", queue="one,two")
+
+    done = command.run("-q", "one[,]two", "--burst")
+
+    assert done.returncode == 0, done.stderr
+    assert program.state(jid) == "complete"
+
+
 def test_queues_of_the_environment_are_those_of_who_names_none(command, program):
     named, other = [program.put("quick", queue=queue) for queue in ("one", "two")]
 
@@ -142,6 +165,22 @@ def test_an_application_is_imported_and_begun_first(command, program, tmp_path):
     assert program.client.jobs[jid].data == {"ready": 1}
 
 
+@pytest.mark.parametrize("line", [("qless_core", "work"), ("qless_core.worker_command",)])
+def test_job_classes_are_imported_from_the_working_directory(program, tmp_path, line):
+    (tmp_path / "the_jobs.py").write_text("def job(job):\n    pass\n")
+    jid = program.client.queues["q"].put("the_jobs.job", {})
+    # As the commands that are installed begin, which know no working directory.
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", *line, "-q", "q"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "REDIS_URL": program.url},
+    ) as process:
+        eventually(lambda: program.state(jid) == "complete")
+        process.send_signal(signal.SIGTERM)
+
+    assert process.returncode == 0
+
+
 def test_a_worker_is_told_alive_while_it_is(command):
     nobody = command.run("--check")
     worker = command.start("-q", "q", "--concurrency", "2")
@@ -157,10 +196,38 @@ def test_a_worker_is_told_alive_while_it_is(command):
     assert worker.returncode == 0
 
 
+def test_a_worker_whose_children_die_before_they_work_is_not_told_alive(command, tmp_path):
+    gate = tmp_path / "gate"
+    (tmp_path / "the_app.py").write_text(
+        "import pathlib\ndef begin():\n"
+        f"    if not pathlib.Path({str(gate)!r}).exists():\n        raise RuntimeError\n"
+    )
+    command.start("-q", "q", "--path", str(tmp_path), "--on-fork", "the_app.begin")
+
+    failing = eventually(
+        lambda: (found := command.run("--check")).stdout.find("failing") > 0 and found
+    )
+    gate.touch()
+    eventually(lambda: command.run("--check").returncode == 0)
+
+    assert failing.returncode == 1
+    assert "its children die before they work" in failing.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ((), "which queues?"),
+        (("-q", "one,two"), "Say -q one -q two, or -q 'one[,]two'"),
+        (("-q", ""), "the name of a queue must be text of UTF-8, and not empty, got ''"),
+        (("-q", b"\xff"), "must be text of UTF-8, and not empty, got '\\udcff'"),
+        (tuple(f"-qq{number}" for number in range(1001)), "at most 1000 queues, got 1001"),
+        (("-q", "q", "--grace", "inf"), "grace must be seconds from 0 to"),
+        (("-q", "q", "--grace", "1e11"), "grace must be seconds from 0 to"),
+        (("-q", "q", "--interval", "inf"), "interval must be seconds above 0"),
+        (("-q", "q", "--app", "tests.worker.worker_program.note"), "worker_program:note"),
+        (("-q", "q", "--app", "no_such_app.setup"), "modules are looked for in '"),
+        (("-q", "q", "--app", "tests.worker.broken_module"), "'no_such_module_anywhere' needs it"),
         (("-q", "q", "--app", "no_such_app"), "no_such_app cannot be imported"),
         (("-q", "q", "--app", "json:nothing"), "json.nothing cannot be imported"),
         (("-q", "q", "--middleware", "nothing"), "nothing cannot be imported"),
