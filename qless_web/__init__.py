@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from qless_web.app import count_minutes, create_app, keep_index, run_operations, watch_alerts
+    from qless_web.servers import create_servers
 
-__all__ = ["count_minutes", "create_app", "keep_index", "run_operations", "watch_alerts"]
+__all__ = [
+    "count_minutes",
+    "create_app",
+    "create_servers",
+    "keep_index",
+    "run_operations",
+    "watch_alerts",
+]
 
 
 def __getattr__(name: str) -> object:
@@ -15,6 +23,6 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    from qless_web import app  # noqa: PLC0415 - as said above
+    from qless_web import app, servers  # noqa: PLC0415 - as said above
 
-    return getattr(app, name)
+    return getattr(servers if name == "create_servers" else app, name)

@@ -20,7 +20,7 @@ from qless_web.live.counting import Counting
 from qless_web.live.hub import Hub
 from qless_web.operations.background import Background
 from qless_web.prefix import Prefix
-from qless_web.settings import Settings
+from qless_web.settings import SettingError, Settings
 from qless_web.tokens import Tokens
 from qless_web.triage.catalogue import Catalogue
 from qless_web.views import (
@@ -123,6 +123,9 @@ def create_app(
     if isinstance(client_or_url, str):
         settings["redis_url"] = client_or_url
     told = Settings.build(**settings)
+    if told.servers:
+        message = "create_app makes a console of one server: create_servers makes one of several"
+        raise SettingError(message)
     client = (
         client_or_url
         if isinstance(client_or_url, Client)

@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import logging
 import os
+import re
 import signal
 import sys
 from dataclasses import replace
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 FAILED, USAGE, NOT_RUNNING = 1, 2, 3
 #: Settings that are paths.
 _PLACES = ("embedded", "pid_file", "log_file", "api_token_file", "users_file", "alerts_file")
+#: An address with a name before it; what is no scheme before the `=` is one.
+_NAMED = re.compile(r"[^=:/?]+=")
 #: Seconds that `--kill` waits for the console to finish what it is doing.
 KILL_TIMEOUT_S = 15.0
 
@@ -99,6 +102,8 @@ def _parser() -> argparse.ArgumentParser:
         options: dict[str, Any] = {"metavar": setting.name.rsplit("_", 1)[-1].upper()}
         if setting.is_switch:
             options = {"action": argparse.BooleanOptionalAction}
+        elif setting.name == "redis_url":
+            options |= {"action": "append", "metavar": "[NAME=]URL"}
         elif setting.name == "embedded":
             options = {"nargs": "?", "const": "yes", "metavar": "FOLDER"}
         text = setting.help.replace("%", "%%")
@@ -110,13 +115,14 @@ def _order(given: dict[str, Any]) -> int:
     if "new_token" in given:
         return _new_token(given["new_token"])
     status, kill = given.pop("status", False), given.pop("kill", False)
+    _take_addresses(given)
     settings = _absolute(Settings.from_env(**given))
     if status:
         return _status(_pid_file(settings))
     if kill:
         return _kill(_pid_file(settings))
     for other in ("demo", "embedded"):
-        if given.get(other) and "redis_url" in given:
+        if given.get(other) and given.keys() & {"redis_url", "servers"}:
             message = f"--{other} brings a Redis of its own: leave out --redis-url, or --{other}"
             raise SettingError(message)
     if settings.live_max_streams >= settings.threads:
@@ -130,6 +136,24 @@ def _order(given: dict[str, Any]) -> int:
     Accounts.of(settings, None)
     alerts_file.read(settings.alerts_file)
     return _start(settings)
+
+
+def _take_addresses(given: dict[str, Any]) -> None:
+    """Tell one server from several: `--redis-url NAME=URL`, once for each.
+
+    Raises:
+        SettingError: some have a name, and some not.
+
+    """
+    told = given.pop("redis_url", [])
+    named = [url for url in told if _NAMED.match(url)]
+    if named and len(named) < len(told):
+        message = "of several --redis-url each needs a name: --redis-url shop=redis://a:6379/0"
+        raise SettingError(message)
+    if named:
+        given["servers"] = [url.partition("=")[::2] for url in named]
+    elif told:
+        given["redis_url"] = told[-1]
 
 
 def _new_token(wanted: str) -> int:
@@ -228,3 +252,9 @@ def _run(settings: Settings, listener: socket.socket, say: Callable[[str], None]
             *filter(None, [ours.note]),
         ]
         serve(ours.settings, listener, wait=ours.wait, up=lambda: say("\n".join(lines)))
+
+
+def _places(settings: Settings) -> str:
+    """Say where the jobs are."""
+    named = (f"{name} ({masked(url)})" for name, url in settings.servers)
+    return ", ".join(named) or masked(settings.redis_url)

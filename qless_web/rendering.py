@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 STATIC = Path(__file__).parent / "static"
 
+#: Where the dispatcher of several servers says which there are, and where they are listed.
+SERVERS = "qless_web.servers"
+
 #: What the last action did is told by the next page: a cookie that page clears. It holds text
 #: only, printed escaped, so a forged one can say something but do nothing.
 FLASH_COOKIE = "qless_flash"
@@ -84,6 +87,7 @@ def _answer(page: Page, counts: FrameCounts | None, refusal: str, status: int) -
     whole = not htmx.is_partial()
     flash = _read_flash() if whole else ()
     client = current().client
+    home, servers = request.environ.get(SERVERS, ("", ()))
     around = frame(
         current().settings,
         counts,
@@ -97,6 +101,8 @@ def _answer(page: Page, counts: FrameCounts | None, refusal: str, status: int) -
             if counts
             else (),
             shell=shell(client.safe_url, client.namespace),
+            servers=servers,
+            all_servers=home,
         ),
     )
     html = render_template(

@@ -48,6 +48,10 @@ _YES = frozenset({"1", "yes", "true", "on"})
 _NO = frozenset({"", "0", "no", "false", "off"})
 
 
+#: What a server may be called: it stands in addresses and in the header.
+_SERVER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,39}")
+
+
 class SettingError(ValueError):
     """Raised when a setting is not known or its value makes no sense; the message is for people."""
 
@@ -147,6 +151,19 @@ def _runbooks(value: object) -> tuple[tuple[str, str], ...]:
             message = "must be patterns of groups with addresses: mail-*=https://wiki.example/mail"
             raise ValueError(message)
     return found
+
+
+def _servers(value: object) -> tuple[tuple[str, str], ...]:
+    """Read names with addresses: of a text, or of a mapping."""
+    if isinstance(value, str):
+        pairs = [each.partition("=")[::2] for each in value.split()]
+    else:
+        pairs = list(cast("Any", getattr(value, "items", lambda: value))())
+    names = [_text(name) for name, _ in pairs]
+    if not all(map(_SERVER_NAME.fullmatch, names)) or len({*names}) < len(names):
+        message = "must be names, each once, with addresses: shop=redis://a:6379/0"
+        raise ValueError(message)
+    return tuple((name, _redis_url(url)) for name, (_, url) in zip(names, pairs, strict=True))
 
 
 def _colour(value: object) -> str:
@@ -267,6 +284,12 @@ class Settings:
         _redis_url,
         "where the jobs are: redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://",
         env=("REDIS_URL",),
+        secret=True,
+    )
+    servers: tuple[tuple[str, str], ...] = _setting(
+        (),
+        _servers,
+        "several servers in one console: NAME=URL, with blanks between; in place of redis_url",
         secret=True,
     )
     namespace: str = _setting("ql:", _namespace, "what the names of all Redis keys begin with")

@@ -12,6 +12,7 @@ from qless_web.presenters.page import Action, Environment, Flash, Frame, Link, L
 
 if TYPE_CHECKING:
     from qless_core.reads.frame import FrameCounts
+    from qless_web.presenters.page import ServerLink
     from qless_web.settings import Settings
 
 Tone = Literal["neutral", "green", "amber", "red", "blue", "violet"]
@@ -41,6 +42,8 @@ class Asked:
     views: tuple[tuple[str, str], ...] = ()
     shell: str = "qless"
     cautions: tuple[str, ...] = ()
+    servers: tuple[ServerLink, ...] = ()
+    all_servers: str = ""
 
 
 def frame(settings: Settings, counts: FrameCounts | None, asked: Asked) -> Frame:
@@ -50,6 +53,8 @@ def frame(settings: Settings, counts: FrameCounts | None, asked: Asked) -> Frame
         rail=rail(counts),
         now=counts.now if counts else 0.0,
         here=asked.here,
+        servers=asked.servers,
+        all_servers=asked.all_servers,
         environment=_environment(settings),
         read_only=bool(asked.refusal),
         read_only_reason=asked.refusal,

@@ -69,6 +69,15 @@ class Environment:
     tone: Literal["neutral", "green", "amber", "red", "blue", "violet"] = "neutral"
 
 
+@dataclass(frozen=True, slots=True)
+class ServerLink:
+    """One of several servers that a console shows, and where its pages are."""
+
+    name: str
+    address: str
+    is_current: bool
+
+
 #: How an outcome is told.
 Tone = Literal["done", "info", "warning", "error"]
 
@@ -120,6 +129,8 @@ class Frame:
     views: tuple[tuple[str, str], ...] = ()
     save_view: Action | None = None
     cautions: tuple[str, ...] = ()
+    servers: tuple[ServerLink, ...] = ()
+    all_servers: str = ""
     shell: str = "qless"
 
 

@@ -67,7 +67,8 @@ def backing(settings: Settings) -> Iterator[Backing]:
 
     """
     if not settings.demo and settings.embedded is None:
-        _refuse_cluster(settings)
+        for url in [url for _, url in settings.servers] or [settings.redis_url]:
+            _refuse_cluster(replace(settings, redis_url=url))
         yield Backing(settings)
         return
     with ExitStack() as stack:
@@ -75,7 +76,7 @@ def backing(settings: Settings) -> Iterator[Backing]:
             server = stack.enter_context(EmbeddedServer(settings.embedded))
         except (EmbeddedServerError, OSError) as error:
             raise StartError(str(error)) from error
-        ours = replace(settings, redis_url=server.url)
+        ours = replace(settings, redis_url=server.url, servers=())
         shop = None
         if settings.demo:
             shop = stack.enter_context(open_shop(ours.redis_url, ours.namespace))

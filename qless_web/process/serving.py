@@ -12,6 +12,7 @@ from qless_web.app import count_minutes, create_app, keep_index, run_operations,
 from qless_web.process.compiled import compile_first_page, keep_compiled
 from qless_web.process.ending import Ending
 from qless_web.process.patience import PatientWorker
+from qless_web.servers import Servers, create_servers
 
 if TYPE_CHECKING:
     import socket
@@ -63,7 +64,7 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
         self._descriptor = descriptor
         self._up = up
         # Made before the fork: whoever waits for the first page does not wait for its templates.
-        self._console = _prepared(settings)
+        self._app, self._consoles = _prepared(settings)
         self._ending = Ending(GRACE_S)
         super().__init__()
 
@@ -93,8 +94,8 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
         for name, value in options.items():
             self.cfg.set(name, value)
 
-    def load(self) -> Flask:
-        return self._console
+    def load(self) -> Flask | Servers:
+        return self._app
 
     def _when_ready(self, arbiter: Any) -> None:  # noqa: ANN401 - the base has no types
         if self._settings.foreground:
@@ -102,18 +103,31 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
             signal.signal(signal.SIGHUP, lambda *_: arbiter.signal(signal.SIGTERM, None))
 
     def _post_worker_init(self, worker: Any) -> None:  # noqa: ANN401 - the base has no types
-        self._ending.watch(self._console.extensions["qless_web"].hub.close)
+        self._ending.watch(self._close_streams)
         # A thread does not survive a fork, so it begins here.
-        count_minutes(self._console)
-        run_operations(self._console)
-        keep_index(self._console)
-        watch_alerts(self._console)
+        for console in self._consoles:
+            count_minutes(console)
+            run_operations(console)
+            keep_index(console)
+            watch_alerts(console)
         if worker.age == 1:
             self._up()
 
+    def _close_streams(self) -> None:
+        for console in self._consoles:
+            console.extensions["qless_web"].hub.close()
 
-def _prepared(settings: Settings) -> Flask:
-    app = create_app(None, **settings.values())
-    keep_compiled(app)
-    compile_first_page(app)
-    return app
+
+def _prepared(settings: Settings) -> tuple[Flask | Servers, tuple[Flask, ...]]:
+    """Make what is served, and the consoles in it: one, or one of each server."""
+    app: Flask | Servers
+    if settings.servers:
+        app = create_servers(**settings.values())
+        consoles = tuple(app.consoles.values())
+    else:
+        app = create_app(None, **settings.values())
+        consoles = (app,)
+    for console in consoles:
+        keep_compiled(console)
+        compile_first_page(console)
+    return app, consoles
