@@ -248,7 +248,7 @@ def _run(settings: Settings, listener: socket.socket, say: Callable[[str], None]
 
         lines = [
             f"qless-web serves {address_of(listener, settings.prefix)} (pid {os.getpid()})",
-            f"jobs are in {masked(ours.settings.redis_url)}",
+            f"jobs are in {_places(ours.settings)}",
             *filter(None, [ours.note]),
         ]
         serve(ours.settings, listener, wait=ours.wait, up=lambda: say("\n".join(lines)))
