@@ -425,7 +425,8 @@ class WorkerInfo:
         queues: the names and patterns that it was told, in its order.
         concurrency: how many jobs it runs at once, at most.
         started: when, epoch seconds; another process of the same name started at another time.
-        state: `running`, `paused` or `stopping`.
+        state: `running`, `paused`, `stopping`, or `failing` where all its children die before they
+            work.
         children: the processes that run its jobs; none where it runs them itself.
 
     """

@@ -27,7 +27,7 @@ class Told:
     version: str
     concurrency: Annotated[int, "How many jobs it runs at once, at most."]
     started: Annotated[float | None, "Epoch seconds."]
-    state: Annotated[str, "`running`, `paused` or `stopping`."]
+    state: Annotated[str, "`running`, `paused`, `stopping` or `failing`."]
     children: Annotated[tuple[str, ...], "The names of the processes that run its jobs."]
 
 

@@ -24,6 +24,7 @@ _GONE: Doing = ("gone", "stalled")
 _SILENT: Doing = ("silent", "stalled")
 _PAUSED: Doing = ("paused", "paused")
 _STOPPING: Doing = ("stopping", "scheduled")
+_FAILING: Doing = ("failing", "failed")
 _STALLED: Doing = ("stalled", "stalled")
 _WORKING: Doing = ("working", "running")
 _IDLE: Doing = ("idle", "waiting")
@@ -126,7 +127,7 @@ def doing(worker: WorkerSummary, running: int, stalled: int) -> Doing | None:
         return _GONE
     if worker.silent:
         return _SILENT
-    told = {"paused": _PAUSED, "stopping": _STOPPING}
+    told = {"paused": _PAUSED, "stopping": _STOPPING, "failing": _FAILING}
     if worker.info is not None and worker.info.state in told:
         return told[worker.info.state]
     if running or stalled:

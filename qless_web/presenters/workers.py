@@ -193,6 +193,7 @@ _ASKED_ELSE = "It is asked something, and hears of it within seconds."
 _STATES = {
     "paused": "It is paused: it takes no more jobs until it is resumed.",
     "stopping": "It is stopping: it takes no more jobs, and ends when those that it has are done.",
+    "failing": "It is failing: its children die before they work. Its log says why.",
 }
 
 

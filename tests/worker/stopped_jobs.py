@@ -9,6 +9,8 @@ import sys
 import threading
 from contextlib import suppress
 
+from tests.support.polling import PATIENCE_S
+
 HEARD: list[str] = []
 BEGUN = threading.Event()
 LEAVE = threading.Event()
@@ -101,7 +103,7 @@ class Leaves:
     @staticmethod
     def process(_):
         BEGUN.set()
-        LEAVE.wait(20)
+        LEAVE.wait(PATIENCE_S)
 
 
 class Quick:

@@ -62,6 +62,8 @@ def test_a_job_whose_child_is_told_to_stop_before_it_could_tell_that_it_failed(p
         other = program.put("quick")
         eventually(lambda: program.state(other) == "complete")
         assert len(program.traces("began")) == 1
+        # It was told to, and left in good order.
+        assert program.what(jid) == ["put", "popped", "stopped", "failed"]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from qless_core.worker.interrupt import (
     running,
 )
 from qless_core.worker.performing import attempt
-from tests.support.polling import eventually
+from tests.support.polling import PATIENCE_S, eventually
 from tests.worker.stopped_jobs import BEGUN, GATE, HEARD, LEAVE, Async, Blocks, Leaves, Quick, Spins
 
 
@@ -62,13 +62,13 @@ def told_from_a_thread(error):
     """Have another thread stop the job that the main one begins meanwhile."""
 
     def tell():
-        if BEGUN.wait(20):
+        if BEGUN.wait(PATIENCE_S):
             interrupt(error)
 
     thread = threading.Thread(target=tell)
     thread.start()
     yield
-    thread.join(20)
+    thread.join(PATIENCE_S)
     assert not thread.is_alive()
 
 
@@ -84,10 +84,10 @@ def test_what_the_main_thread_waits_for_ends_at_once(queue):
 
 def test_a_job_that_computes_is_stopped_in_any_thread():
     thread, results = in_thread(make_job(Spins))
-    assert BEGUN.wait(20)
+    assert BEGUN.wait(PATIENCE_S)
 
     assert interrupt(WorkerStopping("TERM")) == 1
-    thread.join(20)
+    thread.join(PATIENCE_S)
 
     assert isinstance(results[0], WorkerStopping)
     assert results[0].why == "TERM"
@@ -112,12 +112,12 @@ def test_what_a_job_does_in_finally_is_done_and_except_exception_swallows_nothin
 
 def test_a_job_that_swallows_it_can_be_told_again():
     thread, results = in_thread(make_job(Spins, queue="once_more"))
-    assert BEGUN.wait(20)
+    assert BEGUN.wait(PATIENCE_S)
     interrupt(WorkerStopping("once"))
     eventually(lambda: HEARD and BEGUN.is_set())
 
     interrupt(WorkerStopping("twice"))
-    thread.join(20)
+    thread.join(PATIENCE_S)
 
     assert results[0].why == "twice"
 
@@ -129,11 +129,11 @@ def test_only_the_job_that_is_meant_is_stopped():
 
     assert interrupt(JobTaken(), one.jid, "w2") == 0
     assert interrupt(JobTaken(), one.jid, "w1") == 1
-    threads[0][0].join(20)
+    threads[0][0].join(PATIENCE_S)
     assert [grip.job for grip in running()] == [two]
 
     assert interrupt(WorkerStopping(), worker="w2") == 1
-    threads[1][0].join(20)
+    threads[1][0].join(PATIENCE_S)
     assert [type(results[0]) for _, results in threads] == [JobTaken, WorkerStopping]
 
 
@@ -177,7 +177,7 @@ def test_a_job_that_returns_as_it_is_told_does_not_end_before_that_is_over(monke
     def slowly(thread, kind):
         if kind is not None:
             telling.set()
-            go.wait(20)
+            go.wait(PATIENCE_S)
         raise_in(thread, kind)
 
     def run():
@@ -190,18 +190,18 @@ def test_a_job_that_returns_as_it_is_told_does_not_end_before_that_is_over(monke
     runner = threading.Thread(target=run)
     teller = threading.Thread(target=lambda: interrupt(WorkerStopping()))
     runner.start()
-    assert BEGUN.wait(20)
+    assert BEGUN.wait(PATIENCE_S)
     teller.start()
-    assert telling.wait(20)
+    assert telling.wait(PATIENCE_S)
 
     LEAVE.set()
     # It waits for the one who tells it, and has not gone on.
     eventually(lambda: sys._current_frames()[runner.ident].f_code.co_name == "close")  # noqa: SLF001 - where it is
     assert results == []
     go.set()
-    teller.join(20)
+    teller.join(PATIENCE_S)
     over.set()
-    runner.join(20)
+    runner.join(PATIENCE_S)
 
     assert results == [None, "goes on"]
 
@@ -234,7 +234,7 @@ def test_nothing_leaks_however_close_to_the_end_it_is_told(in_main):
     finally:
         stop.set()
         for thread in tellers:
-            thread.join(20)
+            thread.join(PATIENCE_S)
 
     assert results.pop() == "the end"
     assert len(results) == 2000
@@ -249,9 +249,9 @@ def test_cleanups_are_called_once_each_the_last_first_and_may_fail(in_main, capl
             attempt(job)
     else:
         thread, _ = in_thread(job)
-        assert BEGUN.wait(20)
+        assert BEGUN.wait(PATIENCE_S)
         interrupt(WorkerStopping())
-        thread.join(20)
+        thread.join(PATIENCE_S)
 
     assert HEARD == ["last given", "fails", "first given"]
     assert "a cleanup failed" in caplog.text
@@ -267,10 +267,10 @@ def test_a_job_that_is_not_stopped_has_nothing_to_clean_up(queue):
 
 def test_a_cleanup_ends_what_a_thread_waits_for():
     thread, results = in_thread(make_job(Blocks, queue="until_cleaned"))
-    assert BEGUN.wait(20)
+    assert BEGUN.wait(PATIENCE_S)
 
     interrupt(WorkerStopping())
-    thread.join(20)
+    thread.join(PATIENCE_S)
 
     assert isinstance(results[0], WorkerStopping)
     assert HEARD == []
@@ -309,7 +309,7 @@ def test_a_handler_of_signals_may_stop_the_job_of_its_own_thread():
     over = threading.Event()
 
     def tell():
-        BEGUN.wait(20)
+        BEGUN.wait(PATIENCE_S)
         # One that arrives just before the job waits is not noticed.
         while not over.wait(0.01):
             os.kill(os.getpid(), signal.SIGTERM)
@@ -321,7 +321,7 @@ def test_a_handler_of_signals_may_stop_the_job_of_its_own_thread():
         error = attempt(make_job(Blocks, queue="read"))
     finally:
         over.set()
-        teller.join(20)
+        teller.join(PATIENCE_S)
         signal.signal(signal.SIGTERM, before)
 
     assert isinstance(error, WorkerStopping)

@@ -13,7 +13,7 @@ from qless_core.client import Client
 from qless_core.embedded import EmbeddedServer
 from qless_core.errors import NotPermitted
 from qless_core.worker.locks import LockWatch
-from tests.support.polling import eventually
+from tests.support.polling import PATIENCE_S, eventually
 from tests.worker.sample_jobs import Mail
 
 ROOT = Path(__file__).parents[2]
@@ -144,7 +144,7 @@ def test_b63_a_program_that_does_not_stop_its_watch_ends_all_the_same(server):
         [sys.executable, "-c", program, server.url],
         check=False,
         cwd=ROOT,
-        timeout=30,
+        timeout=PATIENCE_S,
         capture_output=True,
         text=True,
     )

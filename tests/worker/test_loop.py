@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import threading
 from contextlib import contextmanager
 
@@ -49,7 +50,7 @@ class Gate:
     @classmethod
     def process(cls, _):
         cls.began.set()
-        assert cls.opened.wait(20)
+        assert cls.opened.wait(PATIENCE_S)
 
 
 @pytest.fixture
@@ -105,7 +106,7 @@ def test_what_is_done_is_told_while_the_next_one_takes_long(real, gate):
     real.queues["q"].put(Mail, {}, jid="a", priority=2)
     real.queues["q"].put(Gate, {}, jid="b", priority=1)
     with running(real, prefetch=2):
-        assert gate.began.wait(20)
+        assert gate.began.wait(PATIENCE_S)
 
         eventually(lambda: real.jobs["a"].state == "complete")
 
@@ -131,7 +132,7 @@ def test_a_job_that_was_taken_ahead_and_whose_lock_may_be_over_is_not_begun(real
     real.queues["q"].put(Gate, {}, jid="a", priority=1)
     real.queues["q"].put(Mail, {}, jid="b")
     with running(real, prefetch=2):
-        assert gate.began.wait(20)
+        assert gate.began.wait(PATIENCE_S)
         lock_over = real.jobs["b"].expires_at
         eventually(lambda: real.now() > lock_over)
         real.config["heartbeat"] = 60
@@ -149,7 +150,7 @@ def test_jobs_taken_ahead_go_back_without_a_retry_lost_when_one_is_to_end(real, 
     real.queues["q"].put(Gate, {}, jid="a", priority=1)
     real.queues["q"].put(Mail, {}, jid="b")
     with running(real, prefetch=2) as worker:
-        assert gate.began.wait(20)
+        assert gate.began.wait(PATIENCE_S)
         worker.stop()
         gate.opened.set()
 
@@ -296,7 +297,10 @@ def test_a_job_that_is_refused_when_it_is_told_does_not_stop_the_others(real, re
         {"prefetch": 0},
         {"prefetch": 1001},
         {"interval": 0},
+        {"interval": math.inf},
         {"grace": -1},
+        {"grace": math.inf},
+        {"grace": math.nan},
         {"jobs_per_child": 0},
         {"child_age_s": 0},
         {"child_memory": -1},

@@ -18,6 +18,7 @@ from qless_core.worker.interrupt import interrupt
 from qless_core.worker.middleware import Requeue, TryAgain, WorkerStopping
 from qless_core.worker.performing import attempt
 from qless_core.worker.serial import SerialWorker
+from tests.support.polling import PATIENCE_S
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "how-to/write-a-middleware.md").read_text()
@@ -67,14 +68,14 @@ def test_a_process_of_its_job_is_killed_as_it_is_stopped(in_main, monkeypatch):
     monkeypatch.setattr(subprocess.Popen, "wait", lambda self: begun.set() or wait(self))
 
     def stop():
-        begun.wait(20)
+        begun.wait(PATIENCE_S)
         interrupt(WorkerStopping())
 
     calls = [lambda: results.append(attempt(job)), stop]
     thread = threading.Thread(target=calls[in_main])
     thread.start()
     calls[not in_main]()
-    thread.join(20)
+    thread.join(PATIENCE_S)
 
     assert isinstance(results[0], WorkerStopping)
 

@@ -14,6 +14,7 @@ from qless_core.testing import make_job
 from qless_core.worker.interrupt import JobTaken, WorkerStopping
 from qless_core.worker.middleware import RetryOn, Sentry
 from qless_core.worker.performing import attempt
+from tests.support.polling import PATIENCE_S
 from tests.worker.wrapped_jobs import Plain
 
 ROOT = Path(__file__).parents[2]
@@ -102,7 +103,7 @@ def test_without_the_sdk_it_says_what_to_install():
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE_S,
     )
 
     assert "pip install 'qless[sentry]'" in done.stdout

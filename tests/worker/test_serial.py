@@ -291,7 +291,7 @@ def test_b10_a_worker_in_a_world_of_ascii_fails_the_job_and_goes_on(server, redi
         ) as process:
             eventually(lambda: client.failures.groups == {"q-Exception": 2})
             process.terminate()
-            _, said = process.communicate(timeout=20)
+            _, said = process.communicate(timeout=PATIENCE_S)
 
         assert process.returncode == 0
         assert b"Logging error" not in said

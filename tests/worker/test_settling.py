@@ -11,7 +11,7 @@ from qless_core.embedded import EmbeddedServer
 from qless_core.worker.interrupt import JobTaken, WorkerStopping
 from qless_core.worker.settling import Settler, TryAgain
 from tests.support.cutting import cut_off
-from tests.support.polling import eventually
+from tests.support.polling import PATIENCE_S, eventually
 from tests.worker.sample_jobs import NO_TEXT, Mail
 
 
@@ -255,7 +255,7 @@ def test_b71_outcomes_wait_in_order_until_redis_has_room(client, redis, caplog):
         assert [job.state for job in client.jobs.get("a", "b")] == ["running", "running"]
     finally:
         redis.config_set("maxmemory", 0)
-    flush.join(20)
+    flush.join(PATIENCE_S)
 
     assert not flush.is_alive()
     assert client.jobs["a"].data == {"n": 1}

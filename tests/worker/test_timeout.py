@@ -8,6 +8,7 @@ from qless_core.errors import BadArgument
 from qless_core.worker.middleware import RetryOn, Timeout
 from qless_core.worker.middleware.timeout import JobTimeout
 from qless_core.worker.serial import SerialWorker
+from tests.support.polling import PATIENCE_S
 from tests.worker.stopped_jobs import BEGUN, Blocks
 from tests.worker.wrapped_jobs import HEARD, Slow
 
@@ -25,7 +26,7 @@ def in_main(call):
 def in_a_thread(call):
     thread = threading.Thread(target=call)
     thread.start()
-    thread.join(20)
+    thread.join(PATIENCE_S)
     assert not thread.is_alive()
 
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from qless_core.worker.timetable import FEW, Timetable
-from tests.support.polling import eventually
+from tests.support.polling import PATIENCE_S, eventually
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_what_fails_is_logged_and_the_rest_is_called(times, caplog):
     times.after(0, lambda: {}["x"])
     times.after(0.01, called.set)
 
-    assert called.wait(20)
+    assert called.wait(PATIENCE_S)
     assert "times: what was due failed" in caplog.text
     assert "KeyError" in caplog.text
 
@@ -43,7 +43,7 @@ def test_what_is_canceled_is_not_called(times):
     times.cancel(entry)
     times.cancel(entry)
 
-    assert after.wait(20)
+    assert after.wait(PATIENCE_S)
     assert called == []
 
 

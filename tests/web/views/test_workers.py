@@ -233,6 +233,7 @@ def test_hundreds_of_children_are_not_all_shown(client, clock, redis, told, see)
         ("running", ["pause", "stop", "forget"]),
         ("paused", ["resume", "stop", "forget"]),
         ("stopping", ["forget"]),
+        ("failing", ["pause", "stop", "forget"]),
     ],
 )
 def test_a_worker_is_asked_what_fits_its_state(client, told, see, state, offered):
@@ -245,6 +246,7 @@ def test_a_worker_is_asked_what_fits_its_state(client, told, see, state, offered
         found = {address.rpartition("/")[2] for address in links | acting}
         assert found == set(offered), path
     words = {"paused": "It is paused", "stopping": "It is stopping"}
+    words["failing"] = "its children die before they work"
     assert words.get(state, "seen just now") in see("/workers/w").text
 
 
