@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from qless_web.extensions import Seen
-from qless_web.formatting import count, duration, short_jid
+from qless_web.formatting import absolute, count, duration, short_jid
 from qless_web.presenters import jobs, named, timeline, traces, words
 from qless_web.presenters.data import Node, tree
 from qless_web.presenters.graph import FEW, Graph, graph
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from qless_core.reads.job import JobDetail, Related
     from qless_core.reads.relatives import Relatives
     from qless_core.reads.rows import JobRow
+    from qless_web.triage.fellows import Fellows
 
 
 #: Jobs listed on each side of a dependency, those that failed first; the graph's page has more.
@@ -110,6 +111,33 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OtherRun:
+    """Another job of the class: what points at it says, and where it is."""
+
+    state: str
+    title: str
+    link: Link
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherRuns:
+    """Other jobs of the class.
+
+    Attributes:
+        every: the search for all of them.
+        counts: how many are in each state, with the search for those; None where it is not known.
+        newest: the newest, the oldest of them first.
+        looked_at: of how many the counts tell, where there are more; else 0.
+
+    """
+
+    every: Link
+    counts: tuple[tuple[str, int | None, Link], ...]
+    newest: tuple[OtherRun, ...] = ()
+    looked_at: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedJob:
     """A job that this one waits for, or that waits for it; ``state`` "" when it is gone."""
 
@@ -164,6 +192,8 @@ class JobPage(Page):
         dependents: the jobs that wait for it.
         graph: both, and a step further, drawn; None where there are none.
         graph_link: the page that draws more of them.
+        runs: other jobs of its class.
+        copies: the job as text, by what it is called.
 
     """
 
@@ -188,11 +218,30 @@ class JobPage(Page):
     dependents: RelatedJobs
     graph: Graph | None
     graph_link: Link
+    runs: OtherRuns
+    copies: tuple[tuple[str, Link], ...]
 
 
-def job_page(found: JobDetail, around: Relatives | None, now: float) -> JobPage:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What is known besides the job itself.
+
+    Attributes:
+        relatives: the jobs it waits for and those that wait for it.
+        query: how a search asks for the jobs of its class.
+        fellows: what the index knows of these; None where there is none.
+
+    """
+
+    relatives: Relatives | None = None
+    query: str = ""
+    fellows: Fellows | None = None
+
+
+def job_page(found: JobDetail, around: Around, now: float) -> JobPage:
     """Return the page of a job, and of what is around it, as it was read at `now`."""
     row = found.row
+    life = timeline.life(found, now)
     tracked = found.tracked_since is not None
     shown = jobs.job_row(row, tracked=tracked)
     return JobPage(
@@ -209,24 +258,62 @@ def job_page(found: JobDetail, around: Relatives | None, now: float) -> JobPage:
         paused=found.paused and row.state in {"waiting", "scheduled", "depends", "throttled"},
         tracked=tracked,
         why=why(found, now),
-        facts=tuple(_facts(found)),
+        facts=tuple(_facts(found, life)),
         tags=tags(row.jid, row.tags),
         add_tag=Action(text="Add", link=Link("act.add_tag", {"jid": row.jid}), icon="add"),
         actions=jobs.but_priority(shown.actions),
         progress=_progress(row),
         failure=_failure(found),
-        life=timeline.life(found, now),
+        life=life,
         data=data(row.jid, found.data, found.data_bytes, editable=is_editable(row.state)),
         seen=_seen(row),
         dependencies=_dependencies(found),
         dependents=_related(found.dependents, found.dependents_total),
-        graph=None if around is None else graph(around, FEW),
+        graph=None if around.relatives is None else graph(around.relatives, FEW),
         graph_link=Link("jobs.graph", {"jid": row.jid}),
+        runs=_runs(around),
+        copies=tuple(_copies(row.jid)),
     )
 
 
 #: The entry of the rail under which a job is; in other states that of its queue.
 _NAV = {"failed": "failures", "complete": "completed"}
+
+
+def _copies(jid: str) -> Iterable[tuple[str, Link]]:
+    for text in ("Python", "curl", "Markdown"):
+        yield text, Link("jobs.copy", {"jid": jid, "form": text.lower()})
+    yield "JSON", Link("api.job", {"jid": jid})
+
+
+#: The states in which other jobs of the class are searched for where nobody counted them.
+_ASKED = ("failed", "waiting", "running", "complete")
+
+
+def _runs(around: Around) -> OtherRuns:
+    every = Link("search.index", {"q": around.query})
+    found = around.fellows
+    if found is None:
+        return OtherRuns(
+            every=every, counts=tuple((state, None, _in(around, state)) for state in _ASKED)
+        )
+    return OtherRuns(
+        every=every,
+        counts=tuple((state, number, _in(around, state)) for state, number in found.counts),
+        newest=tuple(
+            OtherRun(
+                state=each.state,
+                title=f"{short_jid(each.jid)} {each.state} {absolute(each.since)}",
+                link=jobs.job_link(each.jid),
+            )
+            for each in reversed(found.newest)
+        ),
+        looked_at=0 if found.is_all else found.looked_at,
+    )
+
+
+def _in(around: Around, state: str) -> Link:
+    return Link("search.index", {"q": f"{around.query} state:{state}"})
 
 
 def _crumbs(row: JobRow) -> tuple[Crumb, ...]:
@@ -239,7 +326,7 @@ def _crumbs(row: JobRow) -> tuple[Crumb, ...]:
     return (Crumb("Completed", Link("completed.index")), Crumb(short_jid(row.jid)))
 
 
-def _facts(found: JobDetail) -> Iterable[Fact]:
+def _facts(found: JobDetail, life: timeline.Life) -> Iterable[Fact]:
     row = found.row
     yield Fact(term="jid", words=sentence(words.Part(text=row.jid, kind="mono jid-fact")))
     if row.queue:
@@ -257,6 +344,8 @@ def _facts(found: JobDetail) -> Iterable[Fact]:
     renew = Action(
         text="Change", link=Link("act.set_retries", {"jid": row.jid}), icon="", asks=True
     )
+    at_least = "at least " if life.trimmed else ""
+    yield Fact(term="Attempts", words=sentence(f"{at_least}{count(life.popped)}"))
     yield Fact(
         term="Retries left",
         words=sentence(_retries(row)),

@@ -184,9 +184,15 @@ def find(text: str, word: str) -> tuple[tuple[Hit, ...], int]:
     """Look for a word in keys and values, in any case: the first places, and how many there are."""
     looked_for = word[:LONGEST_WORD].lower()
     walk = _Search(looked_for)
-    for found in _TOKEN.finditer(text):
-        walk.take(found[0])
+    for mark, _ in marks(text):
+        walk.take(mark)
     return tuple(walk.hits), walk.total
+
+
+def marks(text: str) -> Iterator[tuple[str, int]]:
+    """Give the strings, numbers, words and marks of a text, each with where it begins."""
+    for found in _TOKEN.finditer(text):
+        yield found[0], found.start()
 
 
 class _Search:

@@ -5,25 +5,46 @@ Tracebacks of Python and backtraces of Ruby are known; any other text is plain l
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: Characters of a message that a page shows; all of it has an address of its own.
 MOST = 40_000
 
-_PYTHON_FRAME = re.compile(r'\s*File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?')
+#: Frames of exception groups have lines of a tree before them.
+_PYTHON_FRAME = re.compile(
+    r'[\s|]*File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?'
+)
 _RUBY_FRAME = re.compile(r"\s*(?:from )?(?P<file>\S+?):(?P<line>\d+)(?::in [`'](?P<name>[^'`]+)')")
+#: A line of code below a frame, and the marks below that.
+_CODE = re.compile(r"    |[ ]*\|[ ]{4}")
+
 _LIBRARY = re.compile(
     r"site-packages|dist-packages|/lib/python\d|/gems/|/lib/ruby/|<frozen |<internal:"
+    # What runs the job is no code of its author, wherever it is installed.
+    r"|/qless_core/|/lib/qless/|/bin/qless"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class TraceLine:
-    """One line of a trace; ``kind`` is frame, library, code, error, plain or folded."""
+    """One line of a trace; ``kind`` is frame, library, code, error or plain."""
 
     text: str
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class TracePart:
+    """Lines that are shown, or where ``frames`` is not 0 so many frames of libraries, folded."""
+
+    lines: tuple[TraceLine, ...]
+    frames: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +55,7 @@ class Trace:
         text: as stored, or its beginning and end where it is very long.
         last: the line that says most.
         lines: all of them.
-        own: the same with the frames of libraries folded into one line that counts them; empty
-            where there is nothing to fold.
+        parts: the same, own lines and frames of libraries apart, the latter to be folded.
         innermost: the innermost frame of the application, as "billing.py:88 charge()"; "" when
             no frame is known.
         cut: how many characters of the middle are not here.
@@ -45,7 +65,7 @@ class Trace:
     text: str
     last: str
     lines: tuple[TraceLine, ...]
-    own: tuple[TraceLine, ...] = ()
+    parts: tuple[TracePart, ...] = ()
     innermost: str = ""
     cut: int = 0
 
@@ -61,12 +81,11 @@ def trace(text: str) -> Trace:
     python = shown.lstrip().startswith("Traceback (most recent call last)")
     last = _telling(lines, python=python)
     marked = tuple(TraceLine(line.text, "error") if line is last else line for line in lines)
-    own = _folded(marked)
     return Trace(
         text=shown,
         last=last.text.strip(),
         lines=marked,
-        own=own if len(own) < len(marked) else (),
+        parts=tuple(_parts(marked)),
         innermost=_innermost(marked, python=python),
         cut=cut,
     )
@@ -95,28 +114,21 @@ def _line_kind(line: str, before: str) -> str:
     frame = _PYTHON_FRAME.match(line) or _RUBY_FRAME.match(line)
     if frame:
         return "library" if _LIBRARY.search(frame["file"]) else "frame"
-    if line.startswith("    ") and before in {"frame", "library", "code"}:
+    in_frame = before in {"frame", "library", "code"}
+    if in_frame and (line.lstrip(" |").startswith("[Previous line repeated") or _CODE.match(line)):
         return "library" if before == "library" else "code"
     return "plain"
 
 
-def _folded(lines: tuple[TraceLine, ...]) -> tuple[TraceLine, ...]:
-    kept: list[TraceLine] = []
-    run: list[TraceLine] = []
-    for line in (*lines, TraceLine("", "end")):
-        if line.kind == "library":
-            run.append(line)
-            continue
-        if run:
-            frames = sum(1 for each in run if _frame(each.text)) or 1
-            kept.append(
-                TraceLine(
-                    f"  … {frames} frame{'' if frames == 1 else 's'} of libraries …", "folded"
-                )
-            )
-            run = []
-        kept.append(line)
-    return tuple(kept[:-1])
+def _parts(lines: tuple[TraceLine, ...]) -> Iterator[TracePart]:
+    """Part own lines from those of libraries; where all are of libraries, none is folded."""
+    if not any(line.kind == "frame" for line in lines):
+        yield TracePart(lines)
+        return
+    for is_library, group in itertools.groupby(lines, lambda line: line.kind == "library"):
+        run = tuple(group)
+        frames = sum(1 for each in run if _frame(each.text)) or 1
+        yield TracePart(run, frames if is_library else 0)
 
 
 def _frame(text: str) -> re.Match[str] | None:

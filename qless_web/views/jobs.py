@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, abort, request
+from typing import TYPE_CHECKING
+
+from flask import Blueprint, Response, abort, request, url_for
 
 from qless_core import reads
 from qless_core.options import option_of
 from qless_core.reads.job import RecurringDetail
-from qless_web import disclosure
+from qless_web import disclosure, indexed
 from qless_web.console import current
 from qless_web.formatting import tilde
-from qless_web.presenters import data_page, job, recurring
+from qless_web.presenters import copies, data_page, job, recurring
 from qless_web.presenters import graph as graphs
 from qless_web.presenters.paging import page_number
 from qless_web.rendering import render
+from qless_web.triage.fellows import fellows
+from qless_web.triage.narrowing import narrowed
+
+if TYPE_CHECKING:
+    from qless_core.reads.job import JobDetail
+    from qless_core.reads.relatives import Relatives
 
 blueprint = Blueprint("jobs", __name__)
 
@@ -22,14 +30,62 @@ blueprint = Blueprint("jobs", __name__)
 def show(jid: str) -> Response:
     """Show one job, or one recurring job."""
     here = current()
-    found, around = here.read(reads.job(jid), reads.relatives(jid))
+    found, relatives = here.read(reads.job(jid), reads.relatives(jid))
     if found is None:
         options = here.read(reads.settings())
         kept_s, kept = (_number(name, options) for name in ("jobs-history", "jobs-history-count"))
         return render(job.missing_page(jid, kept_s, int(kept)), 404)
     if isinstance(found, RecurringDetail):
         return render(recurring.recurring_page(disclosure.detail(found), here.now))
-    return render(job.job_page(disclosure.detail(found), around, here.now))
+    return render(job.job_page(disclosure.detail(found), _around(found, relatives), here.now))
+
+
+def _around(found: JobDetail, relatives: Relatives | None) -> job.Around:
+    """Find what is known besides the job: its relatives, and what the index has of its class."""
+    row = found.row
+    return job.Around(
+        relatives=relatives,
+        query=narrowed("", "klass", row.klass) if row.klass else "",
+        fellows=indexed.ask(lambda index: fellows(index, row.klass, row.jid)),
+    )
+
+
+@blueprint.get("/jobs/<name:jid>/as/<form>")
+def copy(jid: str, form: str) -> Response:
+    """Give a job as text: code that puts it again, or a report."""
+    make = _COPIES.get(form)
+    text = make(jid) if make else None
+    if text is None:
+        abort(404, f"There is no job {jid}, or it cannot be had as {form}.")
+    return _plain(text)
+
+
+def _python(jid: str) -> str | None:
+    client = current().client
+    found = disclosure.original(jid)
+    if found is None:
+        return None
+    return copies.python(found.job, found.data, client.safe_url, client.namespace)
+
+
+def _curl(jid: str) -> str | None:
+    found = disclosure.original(jid)
+    if found is None:
+        return None
+    address = url_for("api.putJob", queue=found.job.queue, _external=True)
+    has_tokens = bool(current().settings.api_token_file)
+    return copies.curl(found.job, found.data, address, has_tokens=has_tokens)
+
+
+def _markdown(jid: str) -> str | None:
+    found = current().read(reads.job(jid))
+    if found is None or isinstance(found, RecurringDetail):
+        return None
+    address = url_for("jobs.show", jid=jid, _external=True)
+    return copies.markdown(disclosure.detail(found), current().now, address)
+
+
+_COPIES = {"python": _python, "curl": _curl, "markdown": _markdown}
 
 
 @blueprint.get("/jobs/<name:jid>/graph")

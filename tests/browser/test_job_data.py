@@ -59,3 +59,32 @@ def test_a_path_and_a_value_are_copied_with_pointer_and_keyboard(job, page):
     page.keyboard.press("c")
     page.wait_for_function("navigator.clipboard.readText().then((t) => t.startsWith('['))")
     assert copied(page) == "[1.5]"
+
+
+def test_a_job_is_copied_as_text_by_its_link(job, page):
+    job.follow("Python")
+
+    page.wait_for_function("navigator.clipboard.readText().then((t) => t.includes('Client('))")
+    assert ".queues['mail'].put(" in copied(page)
+    assert page.url.endswith("/jobs/j")
+
+
+def test_a_job_opened_from_a_list_leads_to_its_neighbours(page, console, client, clock):
+    for number in range(3):
+        clock.advance(1)
+        client.queues["mail"].put("Letter", {}, jid=f"j{number}")
+    there = ConsolePage(page, console)
+    there.open("/queues/mail/waiting")
+    there.main.get_by_role("row").filter(has_text="j1").get_by_role("link").first.click()
+
+    place = there.main.get_by_role("navigation", name="In the list")
+    expect(place.get_by_text("2 of 3")).to_be_visible()
+    place.get_by_role("link", name="Next job").click()
+    expect(place.get_by_text("3 of 3")).to_be_visible()
+    assert page.url.endswith("/jobs/j2")
+    place.get_by_role("link", name="3 of 3").click()
+    page.wait_for_url("**/queues/mail/waiting")
+    there.open("/jobs/j0")
+    page.evaluate("sessionStorage.clear()")
+    page.reload()
+    expect(place).to_be_hidden()

@@ -8,6 +8,7 @@ import * as keepOpen from "./behaviors/keep-open.js";
 import * as live from "./behaviors/live.js";
 import * as liveStatus from "./behaviors/live-status.js";
 import * as menu from "./behaviors/menu.js";
+import * as neighbours from "./behaviors/neighbours.js";
 import * as palette from "./behaviors/palette.js";
 import * as panel from "./behaviors/panel.js";
 import * as relativeTime from "./behaviors/relative-time.js";
@@ -22,7 +23,7 @@ import * as tree from "./behaviors/tree.js";
 const behaviors = [
   complete, copy, keepOpen, liveStatus, live, menu, palette, panel, relativeTime, selectRows, shortcuts, stepper,
   submitOnce, theme, toasts,
-  centre, tree,
+  centre, neighbours, tree,
 ];
 
 function start(root) {

@@ -6,9 +6,11 @@ import gzip
 import json
 
 import pytest
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client as Browser
 
 from qless_web import create_app
+from qless_web.formatting import tilde
 from qless_web.views import names
 from tests.support.dom import parse
 
@@ -68,6 +70,7 @@ def test_a_job_says_what_it_is(client, clock, see):
         "jid": "9f3c21aa0b3c4d5e8f90123456789abc",
         "Queue": "mail",
         "Priority": "10 Change…",
+        "Attempts": "0",
         "Retries left": "3 of 3 Change…",
         "Last put": "1 min ago",
         "Tracked": "1 min ago",
@@ -501,9 +504,10 @@ def test_a_failure_shows_own_frames_and_all_frames_and_raw(client, web, see):
     failure = see("/jobs/j").one("section", id="failure")
 
     assert "innermost own frame mail.py:8 send" in failure.text
-    own, every = failure.all("pre")
-    assert "1 frame of libraries" in own.text
-    assert "http.py" in every.text
+    folded = failure.one("details")
+    assert folded.one("summary").text == "1 frame of libraries"
+    assert "http.py" in folded.text
+    assert "mail.py" not in folded.text
     assert "worker-1" in failure.text
     assert web.get("/jobs/j/failure").get_data(as_text=True).endswith("http.Timeout: no answer\n")
 
@@ -663,6 +667,39 @@ def test_data_of_any_kind_has_a_page_of_its_own(data, client, redis, see):
 
     see("/jobs/j/data/tree")
     see("/jobs/j/data/tree?find=1")
+
+
+# As text
+
+
+@pytest.mark.parametrize("form", ["python", "curl", "markdown"])
+@pytest.mark.parametrize("jid", AWKWARD)
+def test_a_job_of_any_name_is_had_as_text(jid, form, client, web, see):
+    put(client, jid, data={"of": jid}, tags=[jid])
+    (link,) = [each for each in see(f"/jobs/{tilde(jid)}").links if each.endswith(f"/as/{form}")]
+
+    answer = web.get(link)
+
+    assert answer.status_code == 200
+    assert answer.content_type == "text/plain; charset=utf-8"
+    assert "Letter" in answer.text
+
+
+def test_what_cannot_be_had_as_text_is_404(client, web):
+    put(client)
+
+    assert web.get("/jobs/none/as/python").status_code == 404
+    assert web.get("/jobs/none/as/markdown").status_code == 404
+    assert web.get("/jobs/j/as/cobol").status_code == 404
+
+
+def test_the_line_for_the_shell_leads_to_this_console_under_its_prefix(client):
+    put(client)
+    app = DispatcherMiddleware(lambda *_: pytest.fail("outside"), {"/ops": create_app(client)})
+
+    text = Browser(app).get("/ops/jobs/j/as/curl").text
+
+    assert "curl http://localhost/ops/api/v1/queues/mail/put" in text
 
 
 # History
