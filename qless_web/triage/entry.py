@@ -123,7 +123,7 @@ def _entry(
         state=state or "",
         klass=klass,
         queue=queue or "",
-        worker=worker or str(failed.get("worker") or "") or fate.worker,
+        worker=_worker(worker, state) or str(failed.get("worker") or "") or fate.worker,
         group=str(failed.get("group") or ""),
         message=str(failed.get("message") or ""),
         data=data or "",
@@ -135,6 +135,11 @@ def _entry(
         until=None if until is None else _millis(until),
         fate=fate.text,
     )
+
+
+def _worker(worker: str | None, state: str | None) -> str:
+    """Give the worker that has a job; one that waits again may still name the last."""
+    return worker or "" if state in {"running", "stalled"} else ""
 
 
 def _used(retries: int | None, remaining: int | None) -> int:

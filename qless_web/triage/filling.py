@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from qless_web.triage import places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from qless_web.triage.places import Place
     from qless_web.triage.source import Source
@@ -83,7 +83,8 @@ class Sweep:
                 self._met[lying.seq >> 3] |= 1 << (lying.seq & 7)
             if self._since is not None or lying is None or not self._store.holds(self.place, lying):
                 unsure.append(jid)
-        found = read_in(self._source, self._store, unsure)
+        new = {jid for jid in unsure if jid not in known}
+        found = read_in(self._source, self._store, unsure, new)
         if self._since is not None and found and max(found) < self._since:
             self._since = None
 
@@ -92,8 +93,16 @@ class Sweep:
         return seq > self._last or bool(self._met[seq >> 3] & 1 << (seq & 7))
 
 
-def read_in(source: Source, store: Store, jids: Iterable[str]) -> list[int]:
+def read_in(
+    source: Source, store: Store, jids: Iterable[str], new: Collection[str] = ()
+) -> list[int]:
     """Read jobs and take them in as they are; answers since when each is as it is.
+
+    Args:
+        source: where they are read.
+        store: where they go.
+        jids: which.
+        new: those that are not known, for certain.
 
     Raises:
         QlessError: Redis could not be asked.
@@ -101,5 +110,5 @@ def read_in(source: Source, store: Store, jids: Iterable[str]) -> list[int]:
     """
     read = source.entries(list(dict.fromkeys(jids)))
     if read:
-        store.put(read)
+        store.put(read, new)
     return [entry.since for _, entry in read if entry is not None]

@@ -134,7 +134,7 @@ class Search:
             else self._clauses.condition(each)
             for each in self._others
         ]
-        self._until = 0.0
+        self._until = float("inf")
 
     def page(self, offset: int, count: int) -> Found:
         """Find a part of the matches.
@@ -144,15 +144,16 @@ class Search:
 
         """
         began = REAL.monotonic()
+        self._until = began + BUDGET_S
         self._db.set_progress_handler(self._is_late, _STEPS)
         try:
             sample = self._sample(began)
+            self._until = began + BUDGET_S
             if sample.estimate <= EXACT:
-                self._until = began + BUDGET_S
                 rows, is_whole = self._all()
                 if len(rows) <= EXACT:
                     return self._few(rows, Slice(offset, count), is_whole=is_whole)
-            return self._many(began, sample, Slice(offset, count))
+            return self._many(sample, Slice(offset, count))
         finally:
             self._db.set_progress_handler(None, 0)
 
@@ -243,9 +244,8 @@ class Search:
 
     # Where there are many
 
-    def _many(self, began: float, sample: _Sample, part: Slice) -> Found:
+    def _many(self, sample: _Sample, part: Slice) -> Found:
         self._everywhere()
-        self._until = began + BUDGET_S
         offset = min(part.offset, REACH)
         source = self._source(words_lead=False, indexed="INDEXED BY jobs_since")
         order = f"ORDER BY jobs.since DESC LIMIT {part.count} OFFSET {offset}"

@@ -26,7 +26,7 @@ from qless_web.triage.tallies import Tallies
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from qless_web.triage.entry import Entry
     from qless_web.triage.places import Place
@@ -37,7 +37,9 @@ SELECT j.id, j.state, j.klass, j.queue, j.worker, j.grp, j.pattern, j.tagset, j.
 FROM jobs j LEFT JOIN texts t ON t.id = j.id & 4294967295
 WHERE j.jid = CAST(? AS TEXT)
 """
-_LYING: Final = "SELECT id & 4294967295, state, queue, grp FROM jobs WHERE jid = CAST(? AS TEXT)"
+_LYING: Final = "SELECT jid, id & 4294967295, state, queue, grp FROM jobs WHERE jid IN ({jids})"
+_SEVERAL: Final = "SELECT value FROM json_each(?)"
+_ONE: Final = "CAST(? AS TEXT)"
 _INSERT: Final = """
 INSERT OR REPLACE INTO jobs (id, jid, state, klass, queue, worker, grp, pattern, tagset, priority,
   attempt, put_at, since, until, tracked)
@@ -99,6 +101,7 @@ class Store:
         self._worn: dict[int, tuple[str, ...]] = {0: ()}
         self._patterns: dict[tuple[int, str], int] = {}
         self._tallies = Tallies()
+        self._tracked: set[str] = set()
         #: Jobs of each queue in each stored state, and of each group, by number.
         self.placed: Counter[tuple[int, int]] = Counter()
         self.grouped: Counter[int] = Counter()
@@ -124,6 +127,7 @@ class Store:
             "SELECT grp, count(*) FROM jobs WHERE grp IS NOT NULL GROUP BY grp"
         ):
             self.grouped[grp] = count
+        self._tracked = {jid for (jid,) in db.execute("SELECT jid FROM jobs WHERE tracked = 1")}
         (last,) = db.execute("SELECT max(id) FROM texts").fetchone()
         self._seq: int = last or 0
 
@@ -150,8 +154,12 @@ class Store:
 
     # Jobs
 
-    def put(self, entries: Iterable[tuple[str, Entry | None]]) -> int:
+    def put(self, entries: Iterable[tuple[str, Entry | None]], new: Collection[str] = ()) -> int:
         """Take jobs in, as they were read, or out where they are gone; all of them, or none.
+
+        Args:
+            entries: each jid once.
+            new: those that are not known, for certain.
 
         Returns:
             How many differ from what was known.
@@ -159,7 +167,11 @@ class Store:
         """
         self._db.execute("BEGIN IMMEDIATE")
         try:
-            changes = [change for jid, entry in entries if (change := self._change(jid, entry))]
+            changes = [
+                change
+                for jid, entry in entries
+                if (change := self._change(jid, entry, None if jid in new else self._known(jid)))
+            ]
             # The lists of words grow best in the order of the ids.
             changes.sort(key=lambda change: change.id)
             self._write(changes)
@@ -171,10 +183,14 @@ class Store:
 
     def lying(self, jids: Iterable[str]) -> dict[str, Lying]:
         """Say of jobs where they lie, by what is known; those that are not known are left out."""
-        found = {}
+        plain: list[str] = []
+        others: list[str] = []
         for jid in jids:
-            row = self._db.execute(_LYING, (bound(jid),)).fetchone()
-            if row is not None:
+            (plain if jid.isascii() else others).append(jid)
+        rows = self._db.execute(_LYING.format(jids=_SEVERAL), (json.dumps(plain),))
+        found = {jid: Lying(*row) for jid, *row in rows}
+        for jid in others:
+            for _, *row in self._db.execute(_LYING.format(jids=_ONE), (bound(jid),)):
                 found[jid] = Lying(*row)
         return found
 
@@ -233,7 +249,7 @@ class Store:
 
     def mark_tracked(self, jids: set[str]) -> None:
         """Have these jobs be tracked, and no others."""
-        db = self._db
+        db, self._tracked = self._db, jids
         before = {jid for (jid,) in db.execute("SELECT jid FROM jobs WHERE tracked = 1")}
         for tracked, changed in ((1, jids - before), (0, before - jids)):
             db.executemany(
@@ -241,27 +257,32 @@ class Store:
                 [(tracked, bound(jid)) for jid in changed],
             )
 
-    def _change(self, jid: str, entry: Entry | None) -> _Change | None:
-        found = self._db.execute(_OLD, (bound(jid),)).fetchone()
+    def _known(self, jid: str) -> tuple[Any, ...] | None:
+        found: tuple[Any, ...] | None = self._db.execute(_OLD, (bound(jid),)).fetchone()
+        return found
+
+    def _change(
+        self, jid: str, entry: Entry | None, found: tuple[Any, ...] | None
+    ) -> _Change | None:
         old = _Row(*found[1:14]) if found else None
         had = _Texts(found[14] or "", found[15] or "") if found else None
         if entry is None:
             return _Change(found[0], jid, old, None, had, None) if found else None
         grp = self._name(GROUP, entry.group) if entry.state == "failed" else None
         row = _Row(
-            state=STATE.get(entry.state, STATE["unknown"]),
-            klass=self._name(KLASS, entry.klass),
-            queue=self._name(QUEUE, entry.queue),
-            worker=self._name(WORKER, entry.worker),
-            grp=grp,
-            pattern=None if grp is None else self._pattern(grp, entry),
-            tagset=self._tagset(entry.tags),
-            priority=entry.priority,
-            attempt=entry.attempt,
-            put_at=entry.put_at,
-            since=entry.since,
-            until=entry.until,
-            tracked=old.tracked if old else 0,
+            STATE.get(entry.state, STATE["unknown"]),
+            self._name(KLASS, entry.klass),
+            self._name(QUEUE, entry.queue),
+            self._name(WORKER, entry.worker),
+            grp,
+            None if grp is None else self._pattern(grp, entry),
+            self._tagset(entry.tags) if entry.tags else 0,
+            entry.priority,
+            entry.attempt,
+            entry.put_at,
+            entry.since,
+            entry.until,
+            int(jid in self._tracked),
         )
         texts = _Texts(_clean(entry.message[:MESSAGE_KEPT]), _clean(leaves.kept(entry.data)))
         if row == old and texts == had:
