@@ -1,8 +1,9 @@
-"""Why a job is where it is: one sentence, with what to look at next. Pure."""
+"""Why a job is where it is, and a queue stands still: one sentence each. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 from qless_web.formatting import count, duration
@@ -10,9 +11,11 @@ from qless_web.presenters.jobs import BLOCKING
 from qless_web.presenters.words import Sentence, coming, group, job, past, queue, sentence, worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from qless_core.reads.job import JobDetail
+    from qless_core.reads.queues import QueueSummary
+    from qless_core.reads.workers import WorkerSummary
 
 #: Seconds without a sign of any worker after which a waiting job says so.
 QUIET_S = 180.0
@@ -184,3 +187,59 @@ _SAYINGS: dict[str, Callable[[JobDetail, float], Why]] = {
     "failed": _failed,
     "complete": _complete,
 }
+
+
+# -- A queue
+
+#: Seconds after which the next job of a queue, of which nothing runs, has waited too long.
+STILL_S = 60.0
+
+
+def still(row: QueueSummary, now: float) -> bool:
+    """Say whether a queue has work and stands still."""
+    if not row.waiting or row.running:
+        return False
+    return row.paused or (row.next_since is not None and now - row.next_since > STILL_S)
+
+
+def why_still(row: QueueSummary, workers: Sequence[WorkerSummary], now: float) -> Sentence:
+    """Say why a queue with work stands still; `workers` are those seen last."""
+    work = f" has {count(row.waiting)} waiting job{'' if row.waiting == 1 else 's'}"
+    because = sentence(" and is paused: nobody takes them until it is unpaused.")
+    if not row.paused:
+        alive = [each for each in workers if each.last_seen and now - each.last_seen <= QUIET_S]
+        because = _unpolled(row, alive) if alive else _nobody(workers)
+    return (queue(row.name), *sentence(work), *because)
+
+
+def _nobody(workers: Sequence[WorkerSummary]) -> Sentence:
+    last = max((each.last_seen or 0.0 for each in workers), default=0.0)
+    if not last:
+        return sentence(", and no worker is known.")
+    return sentence(", and no worker was seen since ", past(last), ".")
+
+
+def _unpolled(row: QueueSummary, alive: Sequence[WorkerSummary]) -> Sentence:
+    """Say why none of those that are alive takes a job of a queue."""
+    telling = [each for each in alive if each.info is not None and each.info.queues]
+    serving = [each for each in telling if serves(each, row.name)]
+    if not serving and len(telling) == len(alive):
+        noun = "worker that is" if len(alive) == 1 else "workers that are"
+        return sentence(f", and none of the {count(len(alive))} {noun} alive polls it.")
+    if serving and all(each.info and each.info.state != "running" for each in serving):
+        return sentence(
+            ", and who polls it is paused or stopping, as ", worker(serving[0].name), "."
+        )
+    polls = sentence(", though ", worker(serving[0].name), " polls it") if serving else ()
+    waits = sentence(", and nothing runs; the next has waited since ", past(row.next_since), ".")
+    return (*polls, *waits)
+
+
+def serves(row: WorkerSummary, name: str) -> bool:
+    """Say whether a worker polls a queue, by the names and patterns that it tells of."""
+    told = row.info.queues if row.info else ()
+    refused = [each[1:] for each in told if each.startswith("!")]
+    wanted = [each for each in told if not each.startswith("!")]
+    return any(fnmatchcase(name, each) for each in wanted) and not any(
+        fnmatchcase(name, each) for each in refused
+    )
