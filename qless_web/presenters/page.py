@@ -44,6 +44,17 @@ class Crumb:
     link: Link | None = None
 
 
+#: Letters of places whose first one is another's.
+_LETTERS = {
+    "tags": "s",
+    "config": "n",
+    "scheduled": "d",
+    "operations": "p",
+    "alerts": "l",
+    "preferences": "e",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class RailEntry:
     """One line of the rail: ``key`` is what `Page.nav` names; ``count`` None shows no number."""
@@ -58,7 +69,7 @@ class RailEntry:
     @property
     def go(self) -> str:
         """The letter that, after g, leads here: the first one, but for words that share it."""
-        return {"tags": "s", "config": "n", "scheduled": "d", "operations": "p"}.get(self.key, self.key[:1])
+        return _LETTERS.get(self.key, self.key[:1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +121,9 @@ class Frame:
     """What stands around every page.
 
     ``here`` is this page's own local address, for forms. ``shell`` is how a line for the shell
-    begins that does something to the queue of this console. ``choices`` are the reader's, ``views`` the saved
-    ones as name and address, and ``save_view`` saves this one. ``cautions`` are sentences that
-    every page shows on top.
+    begins that does something to the queue of this console. ``choices`` are the reader's,
+    ``views`` the saved ones as name and address, and ``save_view`` saves this one. ``cautions``
+    are sentences that every page shows on top.
     """
 
     application: str
