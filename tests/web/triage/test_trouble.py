@@ -53,7 +53,7 @@ def test_each_kind_of_trouble_is_found(client, clock, redis, see):
     assert "mail has 1 waiting job, and nothing runs" in page
     assert "held has 1 waiting job and is paused" in page
     assert "Nightly nightly of mail was due" in page
-    assert "Letter dead failed in shop, and 1 job waits for it" in page
+    assert "Letter dead failed in shop , and 1 job waits for it" in page
     assert "Worker w-fast-1 was seen 8 min 20 s from now" in page
     assert "Big big of mail has" in page
     assert "There are 1,001 tracked jobs: more than 1,000." in page
