@@ -145,7 +145,7 @@ def create_app(
         hub=Hub(client, told),
         counting=Counting(client, told),
         operations=Background(client, told),
-        index=Catalogue(client, told),
+        index=Catalogue(client, told, extensions.hiding),
         tokens=Tokens.read(told.api_token_file),
         accounts=Accounts.of(told, identify),
         watching=Watching(client, told, alerts_file.read(told.alerts_file)),

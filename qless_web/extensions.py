@@ -201,6 +201,11 @@ class Extensions:
             return WITHHELD
         return text if is_exact and after == before else after
 
+    @property
+    def hiding(self) -> Callable[[str, str], str] | None:
+        """What hides data, as `shown`; None where nothing does."""
+        return self.shown if self.redact else None
+
     def said(self, key: str, text: str) -> str:
         """Say a value of the data in words, beside it; "" where nobody says more.
 

@@ -86,7 +86,15 @@ def seek(query: str, part: Slice) -> Sought:
 
 
 def _walked(node: Node | None, part: Slice, now: float, why: str) -> Sought:
-    found = scan(current().client, node, now=now, start=part.offset, count=part.count)
+    here = current()
+    found = scan(
+        here.client,
+        node,
+        now=now,
+        start=part.offset,
+        count=part.count,
+        shown=here.extensions.hiding,
+    )
     return Sought(
         jids=found.jids,
         total=len(found.jids),

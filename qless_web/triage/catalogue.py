@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from qless_core.client import Client
     from qless_web.settings import Settings
+    from qless_web.triage.entry import Shown
     from qless_web.triage.query import Node
     from qless_web.triage.searching import Found
 
@@ -65,14 +66,17 @@ class Catalogue:
     Args:
         client: whose jobs it holds.
         settings: `index`, `index_rate` and `state_dir` count.
+        shown: gives data as it may be shown; None where all of it may. Such an index is a file of
+            its own, so that none with what is hidden counts.
 
     """
 
-    def __init__(self, client: Client, settings: Settings) -> None:
+    def __init__(self, client: Client, settings: Settings, shown: Shown | None = None) -> None:
         self._is_on = settings.index
         folder = settings.state_dir or state_folder()
-        self._index = Index.of(folder, client.safe_url, client.namespace)
-        self._writer = Writer(client, self._index, settings.index_rate)
+        whose = f"{client.namespace}\0hidden" if shown else client.namespace
+        self._index = Index.of(folder, client.safe_url, whose)
+        self._writer = Writer(client, self._index, settings.index_rate, shown)
 
     def start(self) -> None:
         """Keep the index, or stand by, on a thread of this process; after a fork, in the child."""

@@ -11,7 +11,10 @@ from qless_web.triage.fates import NEWEST, Fate, fate_of
 from qless_web.triage.patterns import EXHAUSTED_GROUP
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    #: Gives the data of a job of a class as it may be shown.
+    Shown = Callable[[str, str], str]
 
 #: The fields that are read of each job.
 _FIELDS = (
@@ -57,8 +60,17 @@ class Entry(NamedTuple):
 
 
 @read
-def entries(scope: Scope, jids: Sequence[str]) -> Read[list[Entry | None]]:
-    """Read jobs, one round trip, and another where some run or are scheduled; None for one gone."""
+def entries(
+    scope: Scope, jids: Sequence[str], shown: Shown | None = None
+) -> Read[list[Entry | None]]:
+    """Read jobs, one round trip, and another where some run or are scheduled; None for one gone.
+
+    Args:
+        scope: given by `run`.
+        jids: the jobs.
+        shown: gives the data of a class as it may be shown; None where all of it may.
+
+    """
     keys = scope.keys
     replies = yield [
         each
@@ -94,6 +106,9 @@ def entries(scope: Scope, jids: Sequence[str]) -> Read[list[Entry | None]]:
         _entry(jid, fields, first, until.get(jid), fates.get(jid, _NO_FATE))
         for jid, fields, first in found
     ]
+    if shown is None:
+        return made
+    return [each and each._replace(data=shown(each.klass, each.data)) for each in made]
 
 
 def _is_spent(fields: Sequence[str | None]) -> bool:

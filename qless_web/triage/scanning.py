@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from qless_core.client import Client
-    from qless_web.triage.entry import Entry
+    from qless_web.triage.entry import Entry, Shown
     from qless_web.triage.places import Place
     from qless_web.triage.query import Node
 
@@ -46,7 +46,15 @@ class Scanned:
         return self.covered >= self.of
 
 
-def scan(client: Client, node: Node | None, *, now: float, start: int, count: int) -> Scanned:
+def scan(
+    client: Client,
+    node: Node | None,
+    *,
+    now: float,
+    start: int,
+    count: int,
+    shown: Shown | None = None,
+) -> Scanned:
     """Look at the next jobs.
 
     Args:
@@ -55,6 +63,7 @@ def scan(client: Client, node: Node | None, *, now: float, start: int, count: in
         now: epoch seconds.
         start: how many jobs were covered before.
         count: matches that are wanted at most.
+        shown: gives data as it may be shown; None where all of it may.
 
     Raises:
         QlessError: Redis could not be asked.
@@ -67,7 +76,7 @@ def scan(client: Client, node: Node | None, *, now: float, start: int, count: in
     at = start
     while at < min(total, start + STEP) and len(found) < count and REAL.monotonic() < until:
         jids = _read(client, [places.part(*each) for each in _parts(some, sizes, at)])
-        (read,) = _read(client, [entries([jid for part in jids for jid in part])])
+        (read,) = _read(client, [entries([jid for part in jids for jid in part], shown)])
         taken, hits = _hits(read, node, now, count - len(found))
         found += hits
         # What has left its list meanwhile counts as looked at.

@@ -33,11 +33,13 @@ class Source:
     Args:
         client: whose jobs are read.
         rate: jobs a second at most; 0 for as many as there can be.
+        shown: gives data as it may be shown; None where all of it may.
 
     """
 
-    def __init__(self, client: Client, rate: int) -> None:
+    def __init__(self, client: Client, rate: int, shown: Shown | None = None) -> None:
         self.client = client
+        self._shown = shown
         self._most = float(rate)
         self._rate = float(rate)
         self._usual = 0.0
@@ -73,7 +75,8 @@ class Source:
         if not jids:
             return []
         began = REAL.monotonic()
-        _, ([*found],) = reads.run(self.client.redis, self.client.keys, [entries(jids)], now=0.0)
+        plan = entries(jids, self._shown)
+        _, ([*found],) = reads.run(self.client.redis, self.client.keys, [plan], now=0.0)
         self._note(len(jids), REAL.monotonic() - began)
         return list(zip(jids, found, strict=True))
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from qless_core.client import Client
+    from qless_web.triage.entry import Shown
     from qless_web.triage.index import Index
 
 log = logging.getLogger("qless.web.triage")
@@ -51,11 +52,13 @@ class Writer:
         client: whose jobs it holds.
         index: what is written.
         rate: jobs a second that are read at most; 0 for as many as there can be.
+        shown: gives data as it may be shown; None where all of it may.
 
     """
 
-    def __init__(self, client: Client, index: Index, rate: int) -> None:
+    def __init__(self, client: Client, index: Index, rate: int, shown: Shown | None = None) -> None:
         self._client = client
+        self._shown = shown
         self._index = index
         self._rate = rate
         self._end = Event()
@@ -114,7 +117,7 @@ class Writer:
     def _write(self) -> None:
         connection, name = self._index.open()
         try:
-            keeping = Keeping(self._client, connection, self._rate)
+            keeping = Keeping(self._client, connection, self._rate, self._shown)
             try:
                 self.trouble = ""
                 keeping.run(lambda: self._end.is_set() or self._index.is_replaced(name), self._end)
@@ -135,11 +138,18 @@ class Keeping:
         client: whose jobs are read.
         connection: as `Index.open` gives it.
         rate: as for `Writer`.
+        shown: as for `Writer`.
 
     """
 
-    def __init__(self, client: Client, connection: sqlite3.Connection, rate: int) -> None:
-        self._source = Source(client, rate)
+    def __init__(
+        self,
+        client: Client,
+        connection: sqlite3.Connection,
+        rate: int,
+        shown: Shown | None = None,
+    ) -> None:
+        self._source = Source(client, rate, shown)
         self._store = Store(connection)
         self._hints = Hints(client)
         self._watch = Watch(self._source, self._store)

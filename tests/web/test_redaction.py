@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import qless_web
-from qless_web import create_app
+from qless_web import create_app, keep_index
 from qless_web.extensions import WITHHELD, Extensions, hide
+from tests.support.polling import eventually
 
 CARD = "4111-1111"
 
@@ -110,3 +111,29 @@ def test_no_module_but_one_reads_data_to_show_it():
     # The edit of a recurring job compares it with what was shown, and shows it only where nothing
     # of it is hidden.
     assert readers == {"disclosure.py", "recurring.py"}
+
+
+def found(web, query):
+    return "shop.Pay" in web.page(f"/search?q={query}").one("main").text
+
+
+def test_no_search_finds_what_is_hidden_neither_by_a_walk_nor_by_an_index(client, visit, tmp_path):
+    client.queues["mail"].put("shop.Pay", {"note": "blue", "card": CARD}, jid="a")
+    hiding = Extensions(redact=hide("card"))
+    walking = visit(create_app(client, index=False, extensions=hiding))
+    plain = visit(create_app(client, index=False))
+    app = create_app(client, state_dir=tmp_path, extensions=hiding)
+    keep_index(app)
+    indexed = visit(app)
+
+    try:
+        eventually(lambda: found(indexed, "blue"))
+        for web in (walking, indexed):
+            assert found(web, "blue")
+            assert not found(web, CARD)
+        assert found(plain, CARD)
+        files = [each for each in tmp_path.rglob("*") if each.is_file()]
+        assert any(b"blue" in each.read_bytes() for each in files)
+        assert not any(CARD.encode() in each.read_bytes() for each in files)
+    finally:
+        app.extensions["qless_web"].index.close()
