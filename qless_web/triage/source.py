@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from qless_core.client import Client
     from qless_core.reads import Plan
-    from qless_web.triage.entry import Entry
+    from qless_web.triage.entry import Entry, Shown
 
 T = TypeVar("T")
 
