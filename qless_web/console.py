@@ -11,6 +11,7 @@ from qless_core import reads
 from qless_core.clock import SERVER
 from qless_web.accounts.accounts import Accounts
 from qless_web.accounts.identity import SESSION_WAYS, Identity
+from qless_web.accounts.pace import Pace
 from qless_web.accounts.sessions import SignedOut, ended
 from qless_web.extensions import NONE, Extensions
 from qless_web.outage import Outage
@@ -83,6 +84,7 @@ class Console:
     tokens: Tokens = field(default_factory=Tokens)
     accounts: Accounts = field(default_factory=Accounts)
     watching: Watching | None = None
+    pace: Pace = field(default_factory=Pace)
     extensions: Extensions = NONE
 
 

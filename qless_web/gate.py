@@ -33,6 +33,11 @@ OPEN = frozenset({"favicon", "health.healthz", "health.readyz", "sign_in.index",
 #: What browsers keep open.
 _STREAMS = frozenset({"live.events", "api.events"})
 
+#: Bytes that are read of the form of somebody who has not come in.
+STRANGERS_BODY = 64 * 1024
+
+_READING = frozenset({"GET", "HEAD"})
+
 #: Seconds after which a stream of somebody who signed in ends, and asks anew whether it may go on.
 STREAM_S = 300.0
 
@@ -46,9 +51,11 @@ def install(app: Flask) -> None:
 
 def admit() -> Response | Answer | None:
     """Let in whoever may come in; answers those who may not."""
+    return None if request.method == "OPTIONS" else _come_in() or _slowed()
+
+
+def _come_in() -> Response | Answer | None:
     here = current()
-    if request.method == "OPTIONS":
-        return None
     given = bearer() if _takes_tokens() else ""
     if given:
         return _admit_token(given)
@@ -57,6 +64,22 @@ def admit() -> Response | Answer | None:
     if request.endpoint in OPEN or (here.identity.role and not _is_over()):
         return None
     return turned_away()
+
+
+def _slowed() -> Response | None:
+    """Answer an address that changes things faster than one may; reading is free."""
+    here = current()
+    most = here.settings.writes_per_minute
+    if request.method in _READING or not most:
+        return None
+    now = here.client.clock.monotonic()
+    wait_s = here.console.pace.wait_s(request.remote_addr or "", most, now)
+    if not wait_s:
+        return None
+    text = f"That was too much at once: {most:,} changes a minute may come from one address."
+    response = errors.answer(HTTPStatus.TOO_MANY_REQUESTS, text)
+    response.headers["Retry-After"] = str(int(wait_s))
+    return response
 
 
 def turned_away() -> Response | Answer:
@@ -90,6 +113,7 @@ def _wanted() -> str:
         query = request.query_string.decode("ascii", errors="replace")
         wanted = request.script_root + request.path + (f"?{query}" if query else "")
     else:
+        request.max_content_length = STRANGERS_BODY
         wanted = request.form.get("return_to", "")
     return local_path(wanted, request.script_root) or url_for("overview.index")
 

@@ -331,6 +331,9 @@ class Settings:
     trusted_origins: tuple[str, ...] = _setting(
         (), _origins, "origins other than its own whose pages may send changes"
     )
+    writes_per_minute: int = _setting(
+        3_000, _whole(0, 1_000_000), "changes that one address may ask for in a minute; 0: any"
+    )
     proxy_hops: int = _setting(
         0, _whole(0, 10), "proxies in front whose X-Forwarded headers are believed"
     )

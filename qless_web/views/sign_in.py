@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 blueprint = Blueprint("sign_in", __name__)
 log = logging.getLogger("qless.web.accounts")
 
+#: Bytes of the form: a name, a password and an address.
+_LONGEST_FORM = 64 * 1024
+
 _WRONG = "That name and password do not go together."
 
 
@@ -40,6 +43,7 @@ def index() -> Response:
 def enter() -> Response:
     """Let somebody in whose password is right."""
     _must_be_of_use()
+    request.max_content_length = _LONGEST_FORM
     here, name = current(), request.form.get("name", "").strip()
     address = request.remote_addr or ""
     if wait_s := here.ask(throttle.attempt(name, address)):
