@@ -108,7 +108,7 @@ class Action:
             record.outcome = "done" if outcome.status < HTTPStatus.BAD_REQUEST else "failed"
             record.counts = outcome.counts
             record.on = {**record.on, **outcome.on}
-            record.note = form.get("note")
+            record.note = form.get("note") or outcome.note
         return outcome
 
     def _allow(self, record: audit.Record, form: Form, path: Mapping[str, str]) -> None:

@@ -223,6 +223,8 @@ def _start(form: Form, operation: str, permission: str) -> Outcome:
         tone="info",
         done=(operation,),
         answer=started.state,
+        on=found.on,
+        note=found.note,
     )
 
 

@@ -32,6 +32,7 @@ class Outcome:
         leads_to: the page of what was made, to go to.
         answer: what an original address answers, where that is more than the names.
         on: what it was done to, as the audit tells it, beside the names of its address.
+        note: what was said about it before.
 
     """
 
@@ -45,6 +46,7 @@ class Outcome:
     leads_to: Link | None = None
     answer: Any = None
     on: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
 
     @property
     def counts(self) -> dict[str, int]:

@@ -34,14 +34,14 @@ class Background:
 
     Args:
         client: whose jobs they are about.
-        settings: `run_operations`, `read_only` and `trash_size` count.
+        settings: `run_operations`, `read_only`, and those of the trash and the audit count.
 
     """
 
     def __init__(self, client: Client, settings: Settings) -> None:
         self._client = client
         self._is_on = settings.run_operations and not settings.read_only
-        self._trash_bytes = settings.trash_size * 1024 * 1024
+        self._settings = settings
         self._end = Event()
         self._lock = Lock()
         self._thread: Thread | None = None
@@ -51,7 +51,7 @@ class Background:
     @property
     def bench(self) -> Bench:
         """What an operation is done with."""
-        return Bench(self._client, self._trash_bytes)
+        return Bench(self._client, self._settings)
 
     def start(self) -> None:
         """Work from now on, on a thread of this process; after a fork, call it in the child."""
@@ -91,7 +91,7 @@ class Background:
             [ordering.QUEUE],
             interval=30,
             heartbeats=True,
-            middleware=[Bench(client, self._trash_bytes)],
+            middleware=[Bench(client, self._settings)],
             grace=_GRACE_S,
         )
         with self._lock:

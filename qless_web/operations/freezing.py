@@ -74,6 +74,8 @@ def freeze(  # noqa: PLR0913 - what an operation is made of, by name
         QlessError: Redis refused.
 
     """
+    # Before anything is written: a search may not be understood.
+    jids = selection.jids if selection.q is None else tuple(search(selection.q))
     name = store.new_id()
     fields: dict[str, object] = {
         "action": action,
@@ -93,7 +95,7 @@ def freeze(  # noqa: PLR0913 - what an operation is made of, by name
     }
     store.change(client, name, **fields)
     _expire(client, name)
-    total = _list(client, name, action, selection, options, search)
+    total = _list(client, name, action, selection, options, jids)
     if not total:
         send(client, call("unlink", store.hash_key(client.keys, name)))
         problem = "There is no job in what was chosen."
@@ -217,7 +219,7 @@ def _list(
     action: str,
     selection: Selection,
     options: Options,
-    search: Search,
+    jids: Sequence[str],
 ) -> int:
     """Write the list of an operation; answers how many jobs it has."""
     if selection.group is not None:
@@ -230,8 +232,6 @@ def _list(
         (listed,) = send(client, call("lrange", key, 0, -1))
         send(client, call("unlink", key))
         jids = tuple(dict.fromkeys(reversed(listed)))
-    else:
-        jids = selection.jids if selection.q is None else tuple(search(selection.q))
     if action != "cancel":
         return _added(client, name, jids)
     doomed, needed = waiting.order(client, jids, dependents=options.dependents)

@@ -108,6 +108,12 @@ class Operation:
         return self.total - sum(self.excluded.values())
 
     @property
+    def on(self) -> dict[str, str]:
+        """What it is about, as the audit tells it."""
+        chosen = {name: str(value) for name, value in self.selection.items()}
+        return {"operation": self.id, "action": self.action, **chosen, **self.told}
+
+    @property
     def is_open(self) -> bool:
         """Whether it may still do something."""
         return self.state in ("queued", "running", "paused", "stopped") and self.at < self.total

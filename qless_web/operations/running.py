@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
 from qless_core.clock import REAL
+from qless_web import trail
 from qless_web.operations import operation as store
 from qless_web.operations import trash
 from qless_web.operations.editing import with_fields
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from qless_core.job import Job
     from qless_core.records import OperationStep
     from qless_web.operations.operation import Operation
+    from qless_web.settings import Settings
 
 log = logging.getLogger("qless.web.operations")
 
@@ -50,13 +52,32 @@ class Bench:
 
     Args:
         client: whose jobs operations are about.
-        trash_bytes: how much may be kept of what jobs were.
+        settings: `trash_size`, `audit_days` and `audit_size` count.
 
     """
 
-    def __init__(self, client: Client, trash_bytes: int) -> None:
+    def __init__(self, client: Client, settings: Settings) -> None:
         self.client = client
-        self.trash_bytes = trash_bytes
+        self.trash_bytes = settings.trash_size * 1024 * 1024
+        self._settings = settings
+
+    def note(self, operation: Operation) -> None:
+        """Note in the audit that an operation has ended, and what came of it.
+
+        Raises:
+            QlessError: Redis refused.
+
+        """
+        entry = trail.Entry(
+            action="operation_ended",
+            who=operation.who,
+            address=operation.address,
+            on=operation.on,
+            counts={"done": operation.done, **operation.left},
+            note=operation.note,
+        )
+        told = self._settings
+        trail.write(self.client, entry, days=told.audit_days, most=told.audit_size)
 
     @contextmanager
     def __call__(self, _job: Job) -> Iterator[None]:
@@ -76,7 +97,7 @@ def perform(job: Job) -> None:
     if operation is None or operation.run != run:
         return
     log.info("operation %s: %s of %s jobs", name, operation.action, operation.total)
-    Run(bench, operation, job).go()
+    Run(bench, operation).go()
 
 
 class Run:
@@ -85,15 +106,13 @@ class Run:
     Args:
         bench: whose jobs.
         operation: as it is now.
-        job: the console's own job that does it; None where it is done at once.
 
     """
 
-    def __init__(self, bench: Bench, operation: Operation, job: Job | None = None) -> None:
+    def __init__(self, bench: Bench, operation: Operation) -> None:
         self._bench = bench
         self._client = bench.client
         self._operation = operation
-        self._job = job
         self._edits = _edits_of(bench.client, operation) if operation.action == "edit" else None
         self._at = operation.at
         self._began = REAL.monotonic()
@@ -122,7 +141,7 @@ class Run:
             if state == "running":
                 self._look_after(step)
                 REAL.wait(max(0.0, step.took_s / SHARE - (REAL.monotonic() - began)))
-        self._end()
+        self._end(state)
         return state
 
     def _allowed(self) -> int:
@@ -174,9 +193,12 @@ class Run:
         if ended >= ENOUGH and failed * 100 > percent * ended:
             self._client.commands.operation_rest(self._operation.id, "stopped", "failing")
 
-    def _end(self) -> None:
+    def _end(self, state: str) -> None:
         if self._kept:
             trash.shrink(self._client, self._bench.trash_bytes)
+        found = store.load(self._client, self._operation.id) if state == "done" else None
+        if found is not None:
+            self._bench.note(found)
 
 
 def fare(client: Client, name: str, at: int) -> tuple[int, int]:

@@ -27,7 +27,7 @@ def test_it_looks_without_being_looked_at(qless_web, own):
     eventually(lambda: looks(redis))
 
 
-@pytest.mark.parametrize("flags", [["--read-only"], ["--no-count-minutes"]])
+@pytest.mark.parametrize("flags", [["--read-only"], ["--no-count-minutes", "--no-run-operations"]])
 def test_it_does_not_where_it_must_not(qless_web, own, flags):
     url, redis = own
     console = qless_web.start("--redis-url", url, *flags)

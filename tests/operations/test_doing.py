@@ -1,0 +1,293 @@
+"""Operations by the API: seen before, done in the background, steered, reported and undone."""
+
+from __future__ import annotations
+
+import json
+import socket
+
+import pytest
+
+from qless_web.operations import ordering
+from qless_web.operations.background import bury
+from tests.support.polling import eventually
+from tests.support.stored import everything
+
+#: Keys that only tell of what was done.
+_OURS = ("ql:web:", "ql:s:")
+
+
+def jobs(redis):
+    """Read all that is stored of jobs and queues."""
+    return {key: value for key, value in everything(redis).items() if not key.startswith(_OURS)}
+
+
+def test_a_dry_run_says_exactly_what_would_be_done_and_does_nothing(shop, redis, operations):
+    shop.fail(*(f"job-{number}" for number in range(30)))
+    shop.fail("slow", queue="slow")
+    redis.delete("ql:j:job-3")
+    before = jobs(redis)
+
+    found = operations.order("retry", {"group": "boom"}, status=200, dry_run=True)
+
+    assert found["total"] == 31
+    assert found["excluded"] == {"gone": 1}
+    assert found["queues"] == {"mail": 29, "slow": 1}
+    assert found["classes"] == {"Job": 30}
+    assert found["sample"][0] == "job-0"
+    assert found["odd"][0]["jid"] == "job-3"
+    assert jobs(redis) == before
+    assert operations.web.get("/api/v1/operations").json["total"] == 0
+
+
+def test_a_group_is_retried_and_each_job_is_in_the_report(shop, redis, operations):
+    shop.fail("a", "b", "c")
+    redis.delete("ql:j:b")
+
+    found = operations.do("retry", {"group": "boom"}, options={"queue": "slow"})
+
+    assert (found["total"], found["done"], found["skipped"], found["failed"]) == (3, 2, 1, 0)
+    assert found["left"] == {"gone": 1}
+    assert shop.queue("a") == shop.queue("c") == "slow"
+    told = [
+        (each["jid"], each["outcome"], each["reason"]) for each in operations.report(found["id"])
+    ]
+    assert told == [("a", "done", ""), ("b", "left", "gone"), ("c", "done", "")]
+    csv = operations.web.get(found["report"] + "?format=csv").text.splitlines()
+    assert csv[0] == "jid,outcome,reason,when"
+    assert csv[2].startswith("b,left,gone,")
+
+
+@pytest.mark.parametrize(
+    ("action", "options"),
+    [
+        ("move", {"queue": "slow", "delay": 60}),
+        ("cancel", {}),
+        ("priority", {"priority": 5}),
+        ("tag", {"tags": ["x"]}),
+        ("untag", {"tags": ["old"]}),
+        ("edit", {"set": {"n": 2}}),
+        ("untrack", {}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_each_action_is_done_and_undone(shop, client, redis, operations, action, options):
+    shop.fail("a", "b")
+    for jid in ("a", "b"):
+        client.commands.tag("add", jid, "old")
+        client.track(jid)
+    before = {jid: client.commands.get(jid) for jid in ("a", "b")}
+
+    found = operations.do(action, {"jids": ["a", "b"]}, options=options)
+    changed = {jid: client.commands.get(jid) for jid in ("a", "b")}
+    back = operations.undo(found["id"])
+
+    assert found["done"] == 2
+    assert changed != before
+    assert back["done"] == 2, back
+    for jid in ("a", "b"):
+        after = client.commands.get(jid)
+        assert (after.state, after.queue, after.priority) == ("failed", "mail", 0)
+        assert after.data == before[jid].data
+        assert set(after.tags) == set(before[jid].tags)
+        assert after.tracked
+    assert operations.look(found["id"])["undone_by"] == back["id"]
+    assert redis.llen("ql:f:boom") == 2
+
+
+def test_a_thousand_cancelled_jobs_come_back_equal_in_every_field(shop, client, redis, operations):
+    queue = client.queues["mail"]
+    queue.put_many(
+        ("Job", {"n": number}, {"jid": f"job-{number}", "tags": ["old", f"t{number % 7}"]})
+        for number in range(1_000)
+    )
+    for job in queue.pop(600):
+        job.fail("boom", f"{job.jid} went wrong")
+    for number in range(0, 1_000, 13):
+        client.track(f"job-{number}")
+    before = jobs(redis)
+    jids = [f"job-{number}" for number in range(1_000)]
+
+    found = operations.do("cancel", {"jids": jids})
+    assert redis.keys("ql:j:*") == []
+    back = operations.undo(found["id"])
+
+    assert (found["done"], back["done"]) == (1_000, 1_000)
+    after = jobs(redis)
+    assert set(after) == set(before)
+    for key, (kind, value) in before.items():
+        if kind == "list" and key.startswith("ql:f:"):
+            continue  # compared below, by what it lists
+        assert after[key] == (kind, value), key
+    assert set(redis.lrange("ql:f:boom", 0, -1)) == {f"job-{n}" for n in range(1_000)} - {
+        jid for jid in jids if shop.state(jid) != "failed"
+    }
+
+
+def test_what_waits_for_a_cancelled_job_goes_along_or_keeps_it(shop, operations):
+    shop.put("first")
+    shop.put("second", depends=["first"])
+    shop.put("third", depends=["second"])
+
+    kept = operations.do("cancel", {"jids": ["first", "second"]})
+    assert kept["left"] == {"dependents": 2}
+    assert shop.state("first") == "waiting"
+
+    gone = operations.do("cancel", {"jids": ["first"]}, options={"dependents": True})
+    assert (gone["total"], gone["done"]) == (3, 3)
+    assert shop.state("third") == "gone"
+    back = operations.undo(gone["id"])
+    assert back["done"] == 3
+    assert [shop.state(jid) for jid in ("first", "second", "third")] == [
+        "waiting",
+        *["depends"] * 2,
+    ]
+
+
+def test_chosen_together_those_that_wait_are_cancelled_first(shop, operations):
+    shop.put("first")
+    shop.put("second", depends=["first"])
+
+    assert operations.do("cancel", {"jids": ["first", "second"]})["done"] == 2
+
+
+def test_an_edit_changes_fields_and_nothing_else_and_retries(client, operations):
+    client.queues["mail"].put("Job", {}, jid="a")
+    client.redis.hset("ql:j:a", "data", '{"n": 1.10, "list": [] }')
+    client.queues["mail"].pop().fail("boom", "no")
+
+    found = operations.do("edit", {"jids": ["a"]}, options={"set": {"n": 3}, "retry": True})
+
+    assert found["done"] == 1
+    assert client.redis.hget("ql:j:a", "data") == '{"n": 3, "list": [] }'
+    assert client.jobs["a"].state == "waiting"
+
+
+def test_data_that_is_no_object_is_left_alone(client, operations):
+    client.queues["mail"].put("Job", [1], jid="a")
+
+    found = operations.do("edit", {"jids": ["a"]}, options={"set": {"n": 3}})
+
+    assert (found["done"], found["failed"], found["left"]) == (0, 1, {"data": 1})
+
+
+def test_a_canary_waits_and_the_rest_follows_by_one_order(shop, operations):
+    shop.fail(*"abcdef")
+    made = operations.order("retry", {"group": "boom"}, options={"canary": 2})["id"]
+
+    first = operations.until(made, "paused")
+    assert (first["done"], first["why"]) == (2, "canary")
+    assert [shop.state(jid) for jid in "abc"] == ["waiting", "waiting", "failed"]
+    operations.tell(made, "resume")
+
+    assert operations.until(made)["done"] == 6
+
+
+def test_it_stops_when_too_many_fail_again_and_can_be_resumed(shop, client, operations):
+    shop.fail(*(f"job-{number}" for number in range(200)))
+    options = {"rate": 100, "stop_percent": 50}
+    made = operations.order("retry", {"group": "boom"}, options=options)["id"]
+
+    def work():
+        for job in client.queues["mail"].pop(50):
+            job.fail("again", "no")
+        return operations.look(made)["state"] == "stopped"
+
+    eventually(work)
+
+    found = operations.look(made)
+    assert found["why"] == "failing"
+    assert 20 <= found["failed_again"] == found["ended_again"]
+    assert found["done"] < 200
+    operations.tell(made, "resume")
+    assert operations.until(made, "done", "stopped")["done"] > found["done"]
+
+
+def test_a_slow_one_is_paused_resumed_and_stopped(shop, operations):
+    shop.fail(*(f"job-{number}" for number in range(50)))
+    made = operations.order("retry", {"group": "boom"}, options={"rate": 5})["id"]
+    eventually(lambda: operations.look(made)["done"] > 1)
+
+    assert operations.tell(made, "pause")["state"] == "paused"
+    rests = operations.look(made)["done"]
+    operations.tell(made, "resume")
+    eventually(lambda: operations.look(made)["done"] > rests)
+    assert operations.tell(made, "stop")["state"] == "stopped"
+
+    assert operations.look(made)["done"] < 50
+    assert operations.tell(made, "pause", 409)["type"] == "urn:qless:nothing-done"
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ({"action": "explode", "selection": {"group": "g"}}, "must be one of cancel"),
+        ({"selection": {"group": "g"}}, "“action” is missing"),
+        ({"action": "retry"}, "“selection” is missing"),
+        ({"action": "retry", "selection": {}}, "with one of"),
+        ({"action": "retry", "selection": {"jids": []}}, "a list of 1 to"),
+        ({"action": "retry", "selection": {"jids": [1]}}, "not empty"),
+        ({"action": "retry", "selection": {"group": "none"}}, "There is no job"),
+        ({"action": "move", "selection": {"group": "boom"}}, "“queue” of move is missing"),
+        (
+            {"action": "retry", "selection": {"group": "boom"}, "options": {"tags": ["x"]}},
+            "There is no option “tags” of retry",
+        ),
+        (
+            {"action": "retry", "selection": {"group": "boom"}, "options": {"rate": 0}},
+            "“rate” must be jobs a second",
+        ),
+        (
+            {"action": "priority", "selection": {"group": "boom"}, "options": {"priority": 1.5}},
+            "must be a whole number",
+        ),
+        ({"action": "edit", "selection": {"group": "boom"}}, "An edit takes either"),
+        ({"action": "retry", "selection": {"q": "state:"}}, ""),
+    ],
+    ids=lambda value: json.dumps(value)[:40] if isinstance(value, dict) else "",
+)
+def test_what_makes_no_sense_is_refused_with_a_sentence(shop, redis, web, body, problem):
+    shop.fail("a")
+    before = {*jobs(redis), *redis.keys("ql:web:operation*")}
+
+    answer = web.post("/api/v1/operations", json=body)
+
+    assert answer.status_code == 400
+    assert answer.content_type == "application/problem+json"
+    assert problem in answer.json["detail"]
+    assert {*jobs(redis), *redis.keys("ql:web:operation*")} == before
+
+
+def test_what_is_not_there_is_not_found(web):
+    for path in ("", "/report"):
+        assert web.get(f"/api/v1/operations/00000000000000ff{path}").status_code == 404
+        assert web.get(f"/api/v1/operations/none{path}").status_code == 404
+    for verb in ("pause", "resume", "stop", "undo"):
+        assert web.post(f"/api/v1/operations/00000000000000ff/{verb}").status_code == 404
+
+
+def test_one_that_has_been_undone_is_not_undone_again(shop, operations):
+    shop.fail("a")
+    found = operations.do("retry", {"group": "boom"})
+    operations.undo(found["id"])
+
+    assert "undone before" in operations.tell(found["id"], "undo", 409)["detail"]
+
+
+def test_a_started_one_without_a_job_gets_one_again(shop, client, operations):
+    shop.fail("a")
+    made = operations.order("retry", {"group": "boom"})["id"]
+    operations.until(made)
+    client.redis.hset(f"ql:web:operation:{made}", mapping={"state": "queued", "at": 0, "done": 0})
+
+    assert ordering.mend(client) == 1
+    assert operations.until(made)["left"] == {"waiting": 1}
+
+
+def test_what_a_dead_process_of_this_host_did_is_taken_from_it(client):
+    name = f"{socket.gethostname()}-4194304-dead"
+    dead = ordering.workshop(client, name)
+    dead.queues["operations"].put("Job", {}, jid="a")
+    assert dead.queues["operations"].pop().jid == "a"
+
+    assert bury(ordering.workshop(client, "me")) == 1
+    assert dead.jobs["a"].state == "stalled"

@@ -1,0 +1,108 @@
+"""The audit: each change is in it, with who, what and what came of it; it has an end."""
+
+from __future__ import annotations
+
+import json
+
+from qless_web import create_app, trail
+from qless_web.trail import Entry
+from tests.support.polling import eventually
+
+
+def test_each_change_is_noted_with_who_where_and_what_came_of_it(shop, web):
+    shop.fail("a", "b")
+
+    web.post("/jobs/a/retry", environ_overrides={"REMOTE_ADDR": "10.0.0.7"})
+    web.post("/api/v1/failures/boom/cancel")
+    web.post("/cancel", json=["gone"])
+
+    items = web.get("/api/v1/audit").json["items"]
+    assert [each["action"] for each in items] == ["cancel_jobs", "cancel_group", "retry_job"]
+    first = items[2]
+    assert first["address"] == "10.0.0.7"
+    assert first["on"] == {"jid": "a"}
+    assert first["outcome"] == "done"
+    assert first["counts"] == {"done": 1}
+    assert items[1]["on"] == {"group": "boom"}
+
+
+def test_an_operation_is_noted_when_it_is_ordered_and_when_it_ends(shop, operations):
+    shop.fail("a", "b")
+
+    found = operations.do("retry", {"group": "boom"}, note="ticket 812")
+
+    def ended():
+        items = operations.web.get("/api/v1/audit").json["items"]
+        return items if len(items) == 2 else None
+
+    end, began = eventually(ended)
+    assert (began["action"], end["action"]) == ("start_operation", "operation_ended")
+    assert began["on"]["operation"] == found["id"]
+    assert began["on"]["action"] == "retry"
+    assert began["on"]["group"] == "boom"
+    assert began["note"] == end["note"] == "ticket 812"
+    assert end["counts"] == {"done": 2}
+
+
+def test_it_is_searched_by_text_who_action_and_outcome(client, web):
+    for number in range(5):
+        entry = Entry(
+            action="pause_queue", who="dana" if number % 2 else "kim", on={"queue": "mail"}
+        )
+        trail.write(client, entry, days=1, most=100)
+    trail.write(client, Entry(action="retry_job", outcome="failed", why="Boom!"), days=1, most=100)
+
+    def found(query):
+        return [each["action"] for each in web.get(f"/api/v1/audit?{query}").json["items"]]
+
+    assert found("who=dana") == ["pause_queue"] * 2
+    assert (
+        found("action=retry_job") == found("outcome=failed") == found("text=boom") == ["retry_job"]
+    )
+    assert found("who=nobody") == []
+    page = web.get("/audit?who=dana").text
+    assert page.count("<code>pause_queue</code>") == 2
+
+
+def test_it_is_read_in_parts(client, web):
+    for number in range(7):
+        trail.write(client, Entry(action=f"act_{number}"), days=1, most=100)
+
+    seen, behind = [], ""
+    while True:
+        part = web.get(
+            "/api/v1/audit", query_string={"limit": 3, **({"behind": behind} if behind else {})}
+        )
+        seen += [each["action"] for each in part.json["items"]]
+        behind = part.json["next"]
+        if not behind:
+            break
+
+    assert seen == [f"act_{number}" for number in reversed(range(7))]
+    assert web.get("/api/v1/audit?behind=x").status_code == 400
+
+
+def test_it_is_exported_as_lines_of_json(client, web):
+    trail.write(client, Entry(action="one", note="ü"), days=1, most=100)
+
+    answer = web.get("/audit?format=ndjson")
+
+    assert "attachment" in answer.headers["Content-Disposition"]
+    (line,) = [json.loads(each) for each in answer.text.splitlines()]
+    assert (line["action"], line["note"]) == ("one", "ü")
+
+
+def test_it_keeps_no_more_than_it_may(client, redis):
+    for _ in range(400):
+        trail.write(client, Entry(action="act"), days=1, most=100)
+
+    assert redis.xlen("ql:web:audit") < 300
+
+
+def test_a_console_that_may_only_read_writes_none(client, shop, redis):
+    shop.fail("a")
+
+    answer = create_app(client, read_only=True).test_client().post("/jobs/a/retry")
+
+    assert answer.status_code == 403
+    assert redis.exists("ql:web:audit") == 0
