@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 
 import pytest
 
 from qless_core.client import Client
-from tests.support.nodes import Node, free_ports
+from qless_core.errors import RedisUnavailable
+from tests.support.nodes import Node, free_ports, watched
 from tests.support.polling import PATIENCE_S, eventually
 from tests.support.silence import proxied
 
@@ -131,6 +133,82 @@ def test_b60_a_worker_ends_on_a_signal_though_redis_is_away(program, node, kind,
     node.start()
     assert program.traces("cleaned")
     assert program.state(jid) == "running"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_quit_ends_a_worker_that_waits_for_redis(program, node, kind):
+    program.start(kind, grace=0.2)
+    program.at_work("w-")
+    node.kill()
+
+    program.send(signal.SIGQUIT)
+
+    assert program.process.wait(PATIENCE_S) == 0
+    assert "Traceback" not in program.said
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_usr1_stops_what_runs_while_redis_is_away_and_the_worker_goes_on(program, node, kind):
+    jid = program.put("wait")
+    program.start(kind, grace=0.2)
+    program.begun()
+    node.kill()
+
+    program.send(signal.SIGUSR1)
+    eventually(lambda: program.traces("left"))
+    node.start()
+    program.begun(2)
+    program.gate.touch()
+
+    eventually(lambda: program.state(jid) == "complete", within=3 * PATIENCE_S)
+    assert program.what(jid) == ["put", "popped", "stopped", "popped", "done"]
+    assert program.client.jobs[jid].retries_left == 5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_usr2_pauses_a_worker_while_redis_is_away(program, node, kind):
+    program.start(kind)
+    program.at_work("w-")
+    node.kill()
+    program.send(signal.SIGUSR2)
+    eventually(lambda: "takes no jobs for the time being" in program.said)
+    node.start()
+    jid = program.put("quick")
+    eventually(lambda: program.client.workers["w"].info.state == "paused")
+    assert program.state(jid) == "waiting"
+
+    program.send(signal.SIGCONT)
+
+    eventually(lambda: program.state(jid) == "complete", within=3 * PATIENCE_S)
+
+
+@pytest.mark.parametrize("kind", ["serial", "forking"])
+def test_b68_a_worker_goes_over_to_the_server_that_takes_over(program, tmp_path, kind):
+    with watched(tmp_path / "nodes") as nodes, Client(nodes.url) as client:
+        program.url, program.client = nodes.url, client
+        jid = program.put("wait")
+        program.start(kind)
+        program.begun()
+        before = nodes.primary()
+        before.ask("WAIT", 2, 0)
+
+        before.kill()
+        program.gate.touch()
+        eventually(lambda: nodes.primary() is not before, within=3 * PATIENCE_S)
+
+        eventually(lambda: told(client, jid) == "complete", within=3 * PATIENCE_S)
+        other = program.put("quick")
+        eventually(lambda: told(client, other) == "complete", within=3 * PATIENCE_S)
+        assert program.what(jid) == ["put", "popped", "done"]
+        assert len(program.traces("began")) == 1
+        assert "Traceback" not in program.said
+        program.kill_all()
+
+
+def told(client, jid):
+    """Tell the state of a job, where somebody answers."""
+    with suppress(RedisUnavailable):
+        return client.jobs[jid].state
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -218,3 +218,42 @@ def test_a_process_that_a_job_forked_does_not_go_on_as_a_worker(program, how):
     assert sorted(jid for _, jid, _ in program.traces("began")[1:]) == sorted(jids)
     assert [pid for _, _, pid in program.traces("ended")] != [pid]
     assert "SystemExit" not in program.said
+
+
+def title_of(pid):
+    return Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0 ").decode()
+
+
+def test_ps_tells_who_is_who(program):
+    pytest.importorskip("setproctitle")
+    program.put("wait")
+    program.start("forking", concurrency=2)
+    program.at_work("w-")
+    children = eventually(lambda: len(found := children_of(program.process.pid)) == 2 and found)
+
+    assert title_of(program.process.pid) == "qless: w looks after 2 of its kind"
+    eventually(lambda: all("works q" in title_of(pid) for pid in children))
+    assert all(title_of(pid).startswith("qless: w-") for pid in children)
+
+
+def test_b63_an_idle_worker_asks_next_to_nothing(program, redis):
+    """Counted by signs of life, of which there is one every few seconds."""
+    program.start("forking", concurrency=4)
+    seen = lambda: program.client.workers["w"].seen  # noqa: E731 - looked at again and again
+    eventually(lambda: len(program.client.workers) == 5)
+    first = eventually(seen)
+    eventually(lambda: seen() > first)
+    since = seen()
+    before = calls(redis)
+
+    eventually(lambda: redis.zscore("ql:workers", "w") > since)
+
+    # The sign of life, and what the four do who wait: at most a look each.
+    assert calls(redis) - before <= 5
+
+
+def calls(redis):
+    """Count what workers had the script do, and how often they began to wait."""
+    found = redis.info("commandstats")
+    names = ("fcall", "evalsha", "bzpopmin", "subscribe")
+    return sum(found.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in names)

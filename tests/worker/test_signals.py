@@ -123,6 +123,21 @@ def test_b60_a_second_signal_waits_for_no_grace(program, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_b60_a_second_signal_waits_for_no_cleanup(program, kind):
+    jid = program.put("cleans_slowly")
+    program.start(kind, grace=600)
+    program.begun()
+    program.send(signal.SIGTERM)
+    eventually(lambda: program.traces("cleaning"))
+
+    program.send(signal.SIGTERM)
+
+    assert program.ended() == 0
+    assert (program.state(jid), program.what(jid)) == ("waiting", ["put", "popped", "stopped"])
+    assert program.client.jobs[jid].retries_left == 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_stopped_job_without_retries_fails_where_everybody_sees_it(program, kind):
     jid = program.put("wait", retries=0)
     program.start(kind)

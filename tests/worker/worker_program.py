@@ -99,6 +99,18 @@ def cleans_up(job):
     wait(job)
 
 
+def cleans_slowly(job):
+    """Register a cleanup that takes until the gate is there."""
+
+    def clean():
+        note(job, "cleaning")
+        while not Path(job["gate"]).exists():
+            _PAUSE.wait(0.01)
+
+    job.on_stop(clean)
+    wait(job)
+
+
 def raises(job):
     """Run until the gate is there, and fail."""
     note(job, "began")
