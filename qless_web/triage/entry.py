@@ -102,7 +102,7 @@ def entries(
     scores, histories = more[: len(timed)], more[len(timed) :]
     until = {jid: as_number(score) for (jid, _), score in zip(timed, scores, strict=True)}
     fates = {jid: fate_of(items or ()) for jid, items in zip(spent, histories, strict=True)}
-    return [
+    made = [
         _entry(jid, fields, first, until.get(jid), fates.get(jid, _NO_FATE))
         for jid, fields, first in found
     ]
