@@ -36,6 +36,7 @@ class GroupPage(Page):
         runbook: the address of its runbook; "" for none.
         clustering: what is alike in it; None where there are no jobs.
         compare: what stands out in it, or in the cluster.
+        timeline: its newest jobs on one axis.
         actions: what can be done to all of them.
         decisions: what can be decided about it.
         verbs: what can be done to ticked ones.
@@ -57,6 +58,7 @@ class GroupPage(Page):
     runbook: str
     clustering: Clustering | None
     compare: Link
+    timeline: Link
     actions: tuple[Action, ...]
     decisions: tuple[Action, ...]
     verbs: tuple[jobs.TickedVerb, ...]
@@ -107,6 +109,7 @@ def group_page(group: str, found: Listing[Snapshot], around: Around, number: int
         runbook=around.runbook,
         clustering=around.clustering if around.count else None,
         compare=Link("compare.group", {"group": group, **dict(query)}),
+        timeline=Link("lives.group", {"group": group, **dict(query)}),
         actions=group_actions(group) if around.count else (),
         decisions=handling_actions(group, around.handling) if around.count else (),
         verbs=jobs.ticked_verbs("failed"),
