@@ -68,7 +68,7 @@ def test_the_newest_of_a_group_are_drawn(client, clock, see):
     page = see("/failed/boom/timeline")
 
     assert page.row_ids == ["life-j0", "life-j1", "life-j2"]
-    assert "waited 10 s" in page.one("svg", class_="lane").attributes["aria-label"]
+    assert "waited 10 s" in page.all("svg", class_="lane")[0].attributes["aria-label"]
     see("/failed/other/timeline", status=404)
     assert "/failed/boom/timeline" in see("/failed/boom").links
 
