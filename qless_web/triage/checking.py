@@ -54,11 +54,23 @@ def _has(word: Word, entry: Entry) -> bool:
     wanted = _tokens(text.parts[0])
     if not wanted or not (text.is_plain or goes_on):
         return any(text.fits(each, anywhere=True) for each in texts[:2])
-    return any(_follow(wanted, _tokens(each), goes_on=goes_on) for each in texts)
+    return any(
+        _may_have(wanted, each) and _follow(wanted, _tokens(each), goes_on=goes_on)
+        for each in texts
+    )
+
+
+def _may_have(wanted: list[str], text: str) -> bool:
+    """Tell most texts quickly that have not all of the words."""
+    folded = text.casefold()
+    return not folded.isascii() or all(each in folded for each in wanted)
 
 
 def _tokens(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKD", text.casefold())
+    plain = text.casefold()
+    if plain.isascii():
+        return _TOKEN.findall(plain)
+    plain = unicodedata.normalize("NFKD", plain)
     return _TOKEN.findall("".join(each for each in plain if not unicodedata.combining(each)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from qless_core.options import as_number, as_whole
 from qless_core.reads.plan import Read, Scope, call, read
@@ -57,6 +57,10 @@ class Entry(NamedTuple):
     until: int | None
     #: What the history of a job without retries says of its runs; else "".
     fate: str = ""
+
+
+#: A job of which nothing is known.
+BLANK: Final = Entry("", "", "", "", "", "", "", "", (), 0, 0, None, 0, None)
 
 
 @read

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from qless_core.clock import REAL
 from qless_core.reads import Slice
 from qless_web.triage import clauses
+from qless_web.triage.checking import fits
 from qless_web.triage.clauses import SHOWN, Clauses, matching
+from qless_web.triage.entry import BLANK
 from qless_web.triage.query import ANYTHING, And, Field, Node, Not, conjuncts
 from qless_web.triage.schema import REGIONS, SHIFT, STATES
 
@@ -41,7 +43,7 @@ _VALUES: Final = 12
 #: Names above which all are read, and not those that are needed.
 _LOOKED_UP: Final = 2_000
 #: How many times more jobs the list of words may name than a condition, and lead all the same: to
-#: look a word up for one job takes as long as to go through so many.
+#: look through the texts of one job takes as long as to go through so many.
 _RARER: Final = 20
 #: The part of all jobs above which no index helps.
 _MOST_LED: Final = 0.15
@@ -50,7 +52,16 @@ _INDEXED: Final = frozenset(
     {"state", "group", "klass", "queue", "worker", "host", "tag", "age", "pattern", "jid"}
 )
 _BOUNDS: Final = "BETWEEN :low AND :high"
-_PROBE: Final = "EXISTS (SELECT 1 FROM words WHERE words MATCH {match} AND words.rowid = jobs.id)"
+#: Whether a job has the words, by its texts: to look them up for one job takes far longer.
+_HAS_WORDS: Final = """
+EXISTS (
+  SELECT 1 FROM texts t
+  JOIN names k ON k.id = jobs.klass
+  LEFT JOIN names g ON g.id = jobs.grp
+  JOIN tagsets s ON s.id = jobs.tagset
+  WHERE t.id = (jobs.id & 4294967295) AND has_words(t.message, t.data, k.name, g.name, s.tags)
+)
+"""
 _COUNT_TOLD: Final = "SELECT coalesce(max(value), 0) FROM meta WHERE name = 'jobs'"
 
 #: What is told of a match: what the facets need, and what puts it in order.
@@ -126,7 +137,8 @@ class Search:
         self._db = connection
         clauses.install(connection)
         self._clauses = Clauses(connection, int(now * 1000))
-        text, self._others = _split(conjuncts(node))
+        self._words, self._others = _split(conjuncts(node))
+        text = matching(And(self._words)) if self._words else None
         self._match = self._clauses.bind(text) if text else ""
         self._conditions = [
             self._clauses.comparison(each)
@@ -134,7 +146,20 @@ class Search:
             else self._clauses.condition(each)
             for each in self._others
         ]
+        self._join_moments()
+        connection.create_function("has_words", 5, self._has_words, deterministic=True)
         self._until = float("inf")
+
+    def _join_moments(self) -> None:
+        """Make a state and how long it has been so one condition: one index tells both."""
+        states = [at for at, node in enumerate(self._others) if _is_field(node, "state")]
+        ages = [at for at, node in enumerate(self._others) if _is_field(node, "age")]
+        if len(states) != 1 or not ages:
+            return
+        whole = " AND ".join(self._conditions[at] for at in (*states, *ages))
+        kept = [at for at in range(len(self._others)) if at not in {*states, *ages}]
+        self._conditions = [f"({whole})", *(self._conditions[at] for at in kept)]
+        self._others = [self._others[states[0]], *(self._others[at] for at in kept)]
 
     def page(self, offset: int, count: int) -> Found:
         """Find a part of the matches.
@@ -143,6 +168,7 @@ class Search:
             sqlite3.Error: the index is damaged.
 
         """
+        (self._jobs,) = self._db.execute(_COUNT_TOLD).fetchone()
         began = REAL.monotonic()
         self._until = began + BUDGET_S
         self._db.set_progress_handler(self._is_late, _STEPS)
@@ -173,13 +199,22 @@ class Search:
     def _is_late(self) -> bool:
         return REAL.monotonic() > self._until
 
+    def _has_words(self, message: str, data: str, klass: str, group: str | None, tags: str) -> bool:
+        entry = BLANK._replace(
+            message=message,
+            data=data,
+            klass=klass,
+            group=group or "",
+            tags=() if tags == "[]" else tuple(json.loads(tags)),
+        )
+        return all(fits(node, entry, 0.0) for node in self._words)
+
     # A fair sample
 
     def _sample(self, began: float) -> _Sample:
         """Look at regions until enough is known; at none where there are few jobs."""
         sample = _Sample()
-        (jobs,) = self._db.execute(_COUNT_TOLD).fetchone()
-        while jobs > _FEW and sample.regions < REGIONS and len(sample.rows) < _SAMPLED:
+        while self._jobs > _FEW and sample.regions < REGIONS and len(sample.rows) < _SAMPLED:
             self._until = began + (BUDGET_S if sample.regions == 0 else _SAMPLE_S)
             if self._is_late():
                 break
@@ -280,7 +315,7 @@ class Search:
 
         """
         conditions = [
-            each if leader in {None, at} else f"+({each})"
+            each if leader is None else _led(each) if leader == at else f"+({each})"
             for at, each in enumerate(self._conditions)
         ]
         source = f"jobs {indexed}"
@@ -288,7 +323,7 @@ class Search:
             source = "words CROSS JOIN jobs ON jobs.id = words.rowid"
             conditions = [f"words MATCH {self._match}", f"words.rowid {_BOUNDS}", *conditions]
         elif self._match:
-            conditions.append(_PROBE.format(match=self._match))
+            conditions.append(_HAS_WORDS)
         elif words_lead:
             conditions = [f"jobs.id {_BOUNDS}", *conditions]
         return f"{source} WHERE {' AND '.join(conditions) or '1'}"
@@ -359,13 +394,18 @@ class Search:
         return found
 
 
+def _led(condition: str) -> str:
+    """Go to the jobs of a condition in the order of their ids: so each page is read once."""
+    return f"jobs.id IN (SELECT id FROM jobs WHERE {condition})"  # noqa: S608 - of ours
+
+
 def _facet(name: str, counts: Counter[str] | dict[str, int]) -> Facet:
     frequent = sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:_VALUES]
     return Facet(name, tuple(Value(*each) for each in frequent), len(counts))
 
 
-def _split(nodes: tuple[Node, ...]) -> tuple[str | None, list[Node]]:
-    """Part what the list of words can tell, as one question to it, from everything else.
+def _split(nodes: tuple[Node, ...]) -> tuple[tuple[Node, ...], list[Node]]:
+    """Part what the list of words can tell, as questions to it, from everything else.
 
     Where values are compared, it tells at least which jobs have any.
     """
@@ -378,8 +418,11 @@ def _split(nodes: tuple[Node, ...]) -> tuple[str | None, list[Node]]:
         for node in others
         if isinstance(node, Field) and _is_datum(node)
     ]
-    asked = (*there, *told)
-    return matching(And(asked)) if asked else None, others
+    return (*there, *told), others
+
+
+def _is_field(node: Node, name: str) -> bool:
+    return isinstance(node, Field) and node.name == name
 
 
 def _is_datum(field: Field) -> bool:
