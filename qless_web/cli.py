@@ -13,7 +13,7 @@ import re
 import signal
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from qless_core.command_line import Parser
 from qless_core.masking import hushed
@@ -43,6 +43,9 @@ _PLACES = ("embedded", "pid_file", "log_file", "api_token_file", "users_file", "
 _NAMED = re.compile(r"[^=:/?]+=")
 #: Seconds that `--kill` waits for the console to finish what it is doing.
 KILL_TIMEOUT_S = 15.0
+
+#: Live pages that our own server feeds unless it is told a number: there none holds a thread.
+CROWD: Final = 2000
 
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
@@ -116,6 +119,8 @@ def _order(given: dict[str, Any]) -> int:
         return _new_token(given["new_token"])
     status, kill = given.pop("status", False), given.pop("kill", False)
     _take_addresses(given)
+    if "QLESS_WEB_LIVE_MAX_STREAMS" not in os.environ:
+        given.setdefault("live_max_streams", CROWD)
     settings = _absolute(Settings.from_env(**given))
     if status:
         return _status(_pid_file(settings))
@@ -125,12 +130,6 @@ def _order(given: dict[str, Any]) -> int:
         if given.get(other) and given.keys() & {"redis_url", "servers"}:
             message = f"--{other} brings a Redis of its own: leave out --redis-url, or --{other}"
             raise SettingError(message)
-    if settings.live_max_streams >= settings.threads:
-        message = (
-            f"live_max_streams ({settings.live_max_streams}) must be below threads "
-            f"({settings.threads}): live pages would leave no thread for the others"
-        )
-        raise SettingError(message)
     # These complain here rather than in each process that serves.
     Tokens.read(settings.api_token_file)
     Accounts.of(settings, None)

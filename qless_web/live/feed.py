@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("qless.web.live")
 
-#: Seconds between two signals: a browser hears of a topic at most twice a second.
-SIGNAL_EVERY_S = 0.5
+#: Seconds between two signals: whatever goes on, a browser hears of it within half a second, as
+#: it takes a tenth until the last of two thousand has been told.
+SIGNAL_EVERY_S = 0.4
 #: Seconds that the thread listens at a time before it looks at what else there is to do.
 SLICE_S = 0.2
 #: The longest pause, in seconds, between two attempts to reach a Redis that is gone, and between

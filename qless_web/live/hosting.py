@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from qless_web.live.peer import Peer
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Awaitable, Callable, Mapping
     from concurrent.futures import Future
 
@@ -35,6 +36,14 @@ def refusal(environ: Environ) -> str:
     if multithread and not any(environ.get(each) for each in _NAMES) and not _asgi(environ):
         return "this adapter from ASGI does not tell when a browser leaves; use a2wsgi"
     return ""
+
+
+def let_go(environ: Environ) -> Callable[[], socket.socket] | None:
+    """Give what takes the connection from the server for good; None where it keeps it."""
+    if environ.get("SERVER_PROTOCOL") != "HTTP/1.1":  # before it there were no chunks
+        return None
+    found = getattr(environ.get("gunicorn.socket"), "hand_over", None)
+    return cast("Callable[[], socket.socket] | None", found)
 
 
 def peer(environ: Environ) -> Peer:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from qless_core.clock import Clock
 from qless_web.live import sse
+from qless_web.live.crowd import Crowd
 from qless_web.live.feed import Feed
 from qless_web.live.peer import Peer
 from qless_web.live.stream import Stream
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 #: Seconds that the hub stays after the last browser left: pages come and go.
 LINGER_S = 30.0
-#: Signals kept for browsers that come back: at two a second, about two minutes of them.
+#: Signals kept for browsers that come back: at five in two seconds, a minute and a half of them.
 KEPT = 240
 _NUMBER = re.compile(r"[0-9]{1,15}")
 
@@ -56,6 +57,8 @@ class Hub:
         self._clock = Clock()
         # Reentrant, so that a signal handler may close the hub whatever it interrupted.
         self._lock = RLock()
+        #: Feeds the browsers whose connections the server lets go.
+        self.crowd = Crowd(self._clock)
         self._closed = False
         self._thread: Thread | None = None
         self._feed: Feed | None = None
@@ -113,6 +116,7 @@ class Hub:
             stream.end()
         if feed is not None:
             feed.soon()
+        self.crowd.close()
 
     def _make_room(self) -> bool:
         """Take the places of browsers that are gone, before their streams notice by themselves."""

@@ -57,6 +57,8 @@ class Stream:
         # Putting into a SimpleQueue is allowed in signal handlers; setting an Event is not.
         self._bell: SimpleQueue[None] = SimpleQueue()
         self._rung = False
+        #: What to call in place of ringing, where a crowd feeds the browser.
+        self._call: Callable[[], None] | None = None
         self._ended = False
         self._status: bytes | None = None
         self._missed: frozenset[str] | None = None
@@ -98,8 +100,24 @@ class Stream:
         """End the stream at once; safe in a signal handler."""
         self._ended = True
         self._bell.put(None)
+        if self._call is not None:
+            self._call()
 
-    # What the server's thread calls
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was told to end."""
+        return self._ended
+
+    # What feeds the browser calls
+
+    def sit(self, call: Callable[[], None]) -> None:
+        """Be fed by a crowd from now on.
+
+        Args:
+            call: called whenever there is something to `take`; maybe in a signal handler.
+
+        """
+        self._call = call
 
     def messages(self) -> Iterator[bytes]:
         """Give the messages as they come; waits in between, until either side ends it."""
@@ -111,7 +129,7 @@ class Stream:
                 if state == "gone" or self._too_slow(slow=state == "slow"):
                     return
                 if state == "ready" and not self._ended:
-                    yield from self._take()
+                    yield from self.take()
             if self._peer.state() == "ready":
                 yield sse.BYE
         finally:
@@ -121,10 +139,18 @@ class Stream:
         """Give the place up; calling it again does nothing."""
         self._leave(self)
 
+    def close_unless_fed(self) -> None:
+        """Give the place up where no crowd feeds the browser."""
+        if self._call is None:
+            self.close()
+
     def _ring(self) -> None:
         if not self._rung:
             self._rung = True
-            self._bell.put(None)
+            if self._call is None:
+                self._bell.put(None)
+            else:
+                self._call()
 
     def _wait(self) -> None:
         patience = LOOK_S
@@ -148,8 +174,9 @@ class Stream:
             self._slow_since = now
         return now - self._slow_since > SLOW_S
 
-    def _take(self) -> list[bytes]:
+    def take(self) -> list[bytes]:
         """Take what waits; after a long silence a heartbeat."""
+        self._rung = False
         with self._lock:
             status, self._status = self._status, None
             missed, self._missed = self._missed, None

@@ -16,6 +16,7 @@ from gunicorn.http.unreader import SocketUnreader  # type: ignore[import-untyped
 from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]  # as above
 
 from qless_core.clock import Clock
+from qless_web.process.loan import Loan
 
 if TYPE_CHECKING:
     import socket
@@ -79,12 +80,24 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the base has no type
         conn.parser.unreader.begin()
         super().enqueue_req(conn)
 
+    def handle_request(self, req: Any, conn: Any) -> Any:  # noqa: ANN401 - as above
+        """Answer a request; the answer may let the connection go, and then it is not ours."""
+        connection, conn.sock = conn.sock, Loan(conn.sock)
+        try:
+            goes_on = super().handle_request(req, conn)
+            return goes_on and not conn.sock.is_over
+        finally:
+            if not conn.sock.is_over:
+                conn.sock = connection
+
     def finish_request(self, conn: Any, fs: Future[Any]) -> None:  # noqa: ANN401 - as above
         """Keep a connection, or close it: where that may take a while, not on the main thread."""
         if fs.cancelled() or fs.exception() or fs.result():
             super().finish_request(conn, fs)
             return
         self.nr_conns -= 1
+        if isinstance(conn.sock, Loan):
+            return
         if conn.parser.unreader.is_late:
             conn.close()
         else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import resource
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,12 +24,18 @@ if TYPE_CHECKING:
 
     from qless_web.settings import Settings
 
+log = logging.getLogger("qless.web")
+
+#: Files and connections that a worker may want beside those of browsers.
+SPARE_FILES = 256
 #: Seconds a stopping worker gives requests to finish: Ctrl-C ends all within three, whatever hangs.
 GRACE_S = 1.0
 #: Seconds after which the arbiter kills a worker that did not end itself; none should need it.
 ARBITER_GRACE_S = 30
 #: Seconds without a sign of life after which a worker is replaced.
 STUCK_S = 60
+#: Connections that a worker holds at least, those included that are kept alive.
+LEAST_CONNECTIONS = 1000
 #: Bytes of a request line: room for the longest names that come as links.
 LONGEST_LINE = 8190
 
@@ -53,7 +61,18 @@ def serve(
     """
     server = _Server(settings, listener.detach(), up)
     wait()
+    _let_open(settings.live_max_streams + 4 * settings.threads + SPARE_FILES)
     server.run()
+
+
+def _let_open(files: int) -> None:
+    """Let this process and its workers have so many files and connections, as far as it may."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = files if hard == resource.RLIM_INFINITY else min(files, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    if most < files:
+        log.warning("only %d files may be open (ulimit -n): some live pages may have to poll", most)
 
 
 class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
@@ -74,6 +93,8 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
             "bind": f"fd://{self._descriptor}",
             "worker_class": PatientWorker,
             "threads": self._settings.threads,
+            # Beyond as many it takes none in, and each thread may hold one: a stream does.
+            "worker_connections": max(LEAST_CONNECTIONS, 2 * self._settings.threads),
             "graceful_timeout": ARBITER_GRACE_S,
             "timeout": STUCK_S,
             "limit_request_line": LONGEST_LINE,

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 from flask import Blueprint, Response, abort, request
 
 from qless_web.console import current
-from qless_web.live import hosting
+from qless_web.live import hosting, sse
 from qless_web.live.hub import HubClosed, HubFull
 from qless_web.live.topics import EVERYTHING, known, unspeakable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import socket
+    from collections.abc import Callable, Iterator
+
+    from qless_web.live.crowd import Crowd
+    from qless_web.live.stream import Stream
 
 blueprint = Blueprint("live", __name__)
 log = logging.getLogger("qless.web.live")
@@ -52,10 +56,18 @@ def events() -> Response:
         stream = here.hub.open(topics, last_id, hosting.peer(request.environ))
     except (HubFull, HubClosed):
         return _no_room()
-    response = _answer(stream.messages())
+    let_go = hosting.let_go(request.environ)
+    moved = _moved(stream, here.hub.crowd, let_go) if let_go else None
+    response = _answer(moved or stream.messages())
     # A generator that was never begun does not run its `finally`.
-    response.call_on_close(stream.close)
+    response.call_on_close(stream.close_unless_fed)
     return response
+
+
+def _moved(stream: Stream, crowd: Crowd, let_go: Callable[[], socket.socket]) -> Iterator[bytes]:
+    """Begin an answer, and let the crowd go on with it: the thread is free for another request."""
+    yield sse.OPENING
+    crowd.take(let_go(), stream)
 
 
 def asked_topics(values: list[str]) -> frozenset[str]:

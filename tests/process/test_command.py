@@ -98,10 +98,6 @@ def test_a_redis_of_its_own_and_another_are_one_too_many(qless_web, other):
     refused(qless_web.run("-F", other, "--redis-url", "redis://localhost"), other)
 
 
-def test_live_pages_must_leave_threads_for_the_others(qless_web):
-    refused(qless_web.run("-F", "--threads", "48", "--live-max-streams", "48"), "threads")
-
-
 def test_a_server_program_that_is_missing_is_named(qless_web):
     for mode in (["-F"], []):
         done = qless_web.run(*mode, "-p", "0", "--embedded", QLESS_REDIS_SERVER="/no/such/server")
