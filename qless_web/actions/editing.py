@@ -60,7 +60,7 @@ def _why_not(found: disclosure.Shown) -> str:
 def _ask_edit(form: Form, jid: str) -> AskPage:
     found = _look(jid)
     if why := _why_not(found):
-        return ask_putting.nothing(found.job, "Edit data", "act.edit_data", why)
+        return ask_putting.nothing(found.job, "Edit", "act.edit_data", why)
     now = _digest(found.data)
     changed = form.has("shown") and form.get("shown") != now
     return ask_putting.edit(

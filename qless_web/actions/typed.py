@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from qless_web.actions.form import Form
 
-#: Characters shown around the place of a mistake.
-_AROUND = 12
+#: Characters shown behind the place of a mistake.
+_AFTER = 20
 
 
 def one_ending(text: str) -> str:
@@ -33,7 +33,7 @@ def checked_json(text: str) -> str:
     '{"n": 1.10}'
 
     Raises:
-        BadArgument: it is none; the message names line and column, and what stands there.
+        BadArgument: it is none; the message names line and column, and what follows.
 
     """
     try:
@@ -42,11 +42,11 @@ def checked_json(text: str) -> str:
     except RecursionError:
         return _deep(text)
     except json.JSONDecodeError as error:
-        before = text[max(0, error.pos - _AROUND) : error.pos].lstrip()
-        after = text[error.pos : error.pos + _AROUND]
+        rest = text[error.pos : error.pos + _AFTER].rstrip()
+        place = f"before “{rest}”" if rest else "at the end"
         where = f"line {error.lineno}, column {error.colno}"
         what = error.msg[0].lower() + error.msg[1:]
-        problem = f"The data is no JSON: {where}: {what}, at “{before}⟂{after}”."
+        problem = f"The data is no JSON: {where}: {what}, {place}."
         raise BadArgument(problem) from None
     except ValueError as error:
         problem = f"The data is no JSON: {error}."

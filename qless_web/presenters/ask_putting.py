@@ -181,7 +181,7 @@ def edit(job: Original, text: str, *, shown: str, stored: str) -> AskPage:
 
     """
     name = words.job(job.klass, job.jid)
-    asked = _edit(job, "Change data of", "act.edit_data", f"Change the data of {name}", shown)
+    asked = _edit(job, "Edit", "act.edit_data", f"Change the data of {name}", shown)
     now = Input(kind="shown", label="Stored now", name="stored", value=stored)
     field = Input(
         kind="lines",
@@ -198,7 +198,7 @@ def edit(job: Original, text: str, *, shown: str, stored: str) -> AskPage:
 def retries(job: Original, value: str) -> AskPage:
     """Ask for a number of retries."""
     name = words.job(job.klass, job.jid)
-    asked = _edit(job, "Set retries of", "act.set_retries", f"How many retries for {name}?")
+    asked = _edit(job, "Set retries", "act.set_retries", f"How many retries for {name}?")
     field = Input(
         kind="number",
         label="Retries",

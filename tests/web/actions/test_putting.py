@@ -74,7 +74,7 @@ def test_names_of_queues_may_be_anything(app, web, client, awkward):
     ("field", "typed", "said"),
     [
         ("klass", " ", "class"),
-        ("data", '{"a": 1,\n "b" 2}', "line 2, column 6: expecting ':' delimiter, at “"),
+        ("data", '{"a": 1,\n "b" 2}', "line 2, column 6: expecting ':' delimiter, before “2}”"),
         ("data", "{'a': 1}", "line 1, column 2"),
         ("data", "NaN", "NaN"),
         ("data", "[" * 1_500 + "]" * 1_500, "JSON"),
