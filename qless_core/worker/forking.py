@@ -190,7 +190,8 @@ class ForkingWorker(Worker):
 
     def _state(self) -> str:
         """Say `failing` where one child after another dies before it works, in all slots."""
-        if self.switch.mode is Mode.RUN and all(slot.is_failing for slot in self._slots):
+        failing = [slot.is_failing for slot in self._slots]
+        if self.switch.mode is Mode.RUN and failing and all(failing):
             return "failing"
         return super()._state()
 

@@ -79,13 +79,12 @@ class SerialWorker(InProcess):
         queues = ", ".join(map(repr, self.plan.queues))
         log.info("worker %s works %s", self.name, queues)
         loop = self._loop()
-        with heeding(self.act):
+        with heeding(self.act), self._accompanied():
             try:
-                with self._accompanied():
-                    loop.run()
+                loop.run()
             finally:
                 self._ended.set()
-                log.info("worker %s has stopped", self.name)
+        log.info("worker %s has stopped", self.name)
 
     def _abandon(self) -> None:
         """End the process if it is ours, as nothing else ends a job that does not listen."""

@@ -78,13 +78,12 @@ class ThreadWorker(InProcess):
         self.loops = [self._loop(name) for name in holders(self.name, self.concurrency)]
         queues = ", ".join(map(repr, self.plan.queues))
         log.info("worker %s works %s in %d threads", self.name, queues, self.concurrency)
-        with heeding(self.act):
+        with heeding(self.act), self._accompanied():
             try:
-                with self._accompanied():
-                    self._run_all()
+                self._run_all()
             finally:
                 self._ended.set()
-                log.info("worker %s has stopped", self.name)
+        log.info("worker %s has stopped", self.name)
         if self._broken is not None:
             raise self._broken
 
