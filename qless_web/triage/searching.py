@@ -113,14 +113,16 @@ class Found:
 
 @dataclass(slots=True)
 class _Sample:
-    """What some regions tell."""
+    """What some regions tell; `least` is how many there are at least."""
 
     rows: list[tuple[Any, ...]] = field(default_factory=list)
     regions: int = 0
+    least: int = 0
 
     @property
     def estimate(self) -> int:
-        return len(self.rows) * REGIONS // self.regions if self.regions else 0
+        found = len(self.rows) * REGIONS // self.regions if self.regions else 0
+        return max(found, self.least)
 
 
 class Search:
@@ -179,6 +181,8 @@ class Search:
                 rows, is_whole = self._all()
                 if len(rows) <= EXACT:
                     return self._few(rows, Slice(offset, count), is_whole=is_whole)
+                # In the order of the ids they are a fair sample, too.
+                sample = _Sample(rows[:EXACT], regions=0, least=EXACT + 1)
             return self._many(sample, Slice(offset, count))
         finally:
             self._db.set_progress_handler(None, 0)

@@ -223,7 +223,7 @@ class Keeping:
             self._reread_some()
         if now >= self._note_at:
             self._note_at = now + _NOTE_S
-            self._note()
+            self.note()
 
     def _walk(self, end: Event) -> None:
         """Walk a step further through what differs."""
@@ -240,7 +240,7 @@ class Keeping:
         if self._is_first and not self._is_busy():
             self._is_first, self._since = False, None
             self._store.tell(complete=1)
-            self._note()
+            self.note()
 
     def _reread_late(self) -> None:
         """Read jobs whose lock has ended by what is known: most have renewed it."""
@@ -262,14 +262,20 @@ class Keeping:
         self._again_id = some[-1][0] if some else -1
         read_in(self._source, self._store, [jid for _, jid in some])
 
-    def _note(self) -> None:
+    @property
+    def is_up_to_date(self) -> bool:
+        """Whether all lists have been walked once since this began."""
+        return not self._is_first
+
+    def note(self) -> None:
         """Say how things stand, for those who search."""
         if not self._ahead:
             self._ahead = self._watch.time() - REAL.monotonic()
         oldest = self._hints.oldest()
         upto = REAL.monotonic() if oldest is None else oldest
+        is_known = self._is_first and self._alive_at
         self._store.tell(
-            as_of=upto + self._ahead,
+            as_of=self._alive_at if is_known else upto + self._ahead,
             jobs=self._store.jobs,
             total=max(self._watch.total, self._store.jobs),
             pid=os.getpid(),

@@ -26,9 +26,10 @@ def kept(client, folder, *, rate=0):
         eventually(lambda: fact(index, "complete"))
         yield index
     finally:
+        # Who writes closes last, and puts all into the one file.
+        index.close()
         writer.close()
         writer.join(10)
-        index.close()
 
 
 def fact(index, name):
@@ -45,6 +46,8 @@ def find(index, query, now=None, *, offset=0, count=100):
     """Search an index."""
     with index.reading() as connection:
         moment = fact(index, "as_of") if now is None else now
+        if moment is None:
+            raise NoIndex("it is being begun")  # noqa: EM101, TRY003 - as the catalogue says
         return Search(connection, parse(query), moment).page(offset, count)
 
 
