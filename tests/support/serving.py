@@ -29,11 +29,20 @@ class Served:
 
 
 @contextmanager
-def served(client: Client, **settings: object) -> Iterator[Served]:
-    """Serve a console of the client for as long as the block lasts."""
+def served(client: Client, *, working: bool = False, **settings: object) -> Iterator[Served]:
+    """Serve a console of the client for as long as the block lasts.
+
+    Args:
+        client: whose queues they are.
+        working: whether it does operations, as the command does.
+        settings: of the console.
+
+    """
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     app = create_app(client, **settings)
     hub = app.extensions[EXTENSION].hub
+    if working:
+        app.extensions[EXTENSION].operations.start()
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -41,6 +50,7 @@ def served(client: Client, **settings: object) -> Iterator[Served]:
         yield Served(f"http://127.0.0.1:{server.server_port}", hub)
     finally:
         hub.close()
+        app.extensions[EXTENSION].operations.close()
         server.shutdown()
         server.server_close()
         thread.join(5)
