@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from qless_core import reads
@@ -10,11 +10,13 @@ from qless_core.options import OPTIONS, option_of
 from qless_core.reads import Listing
 from qless_web.api.route import Page, Route, listed
 from qless_web.console import current
+from qless_web.option_changes import changes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qless_core.reads import Slice
+    from qless_web.option_changes import Change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +60,46 @@ def config(part: Slice) -> Page[ConfigOption]:
     names = [*general, *sorted(stored.keys() - set(general))]
     rows = tuple(_option(name, stored) for name in part.of(names))
     return Page.of(Listing(rows, len(names), part.offset), lambda row: row)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionChange:
+    """A change of an option that was made in the console or by this API."""
+
+    at: Annotated[float, "Epoch seconds."]
+    who: Annotated[str, "By whom; empty where nobody knows."]
+    address: Annotated[str, "The network address that it came from; empty where nobody knows."]
+    option: str
+    was: Annotated[str | None, "What was stored before; null for nothing."]
+    now: Annotated[str | None, "What was stored then; null for nothing."]
+    undoes: Annotated[bool, "Whether it took back the change before it."]
+
+
+@listed(
+    Route(
+        name="configHistory",
+        rule="/config/history",
+        family="config",
+        answers=Page[OptionChange],
+        example=OptionChange(
+            at=1798761600.0,
+            who="dana",
+            address="10.0.0.7",
+            option="heartbeat",
+            was=None,
+            now="120",
+            undoes=False,
+        ),
+    )
+)
+def history(part: Slice) -> Page[OptionChange]:
+    """List who changed which option, the newest first; the last 200 are kept."""
+    found = current().read(changes())
+    return Page.of(Listing(tuple(part.of(found)), len(found), part.offset), _change)
+
+
+def _change(found: Change) -> OptionChange:
+    return OptionChange(**asdict(found))
 
 
 def _option(name: str, stored: Mapping[str, str]) -> ConfigOption:

@@ -21,7 +21,8 @@ PAGES = (
     "/scheduled", "/recurring", "/jobs/close-day/runs", "/recurring/close-day/edit",
     "/failed", "/failed/webhooks-HTTPError", "/failed/webhooks-HTTPError/retry",
     "/failed/webhooks-HTTPError/cancel", "/failed/webhooks-HTTPError/move", "/unfail", "/track",
-    "/tags", "/tag?tag=vip", "/workers", "/completed", "/completed?page=999", "/config", "/about",
+    "/tags", "/tag?tag=vip", "/workers", "/completed", "/completed?page=999", "/config", "/config/heartbeat/set", "/config/undo",
+    "/queues/mail/put", "/about",
     "/search?q=mail", "/search?q=nothing-like-it", "/jobs/close-day", "/jobs/no-such-job",
     "/queues/no-such-queue",
 )  # fmt: skip
@@ -63,6 +64,8 @@ def paths(shop):
         *PAGES,
         *(f"/jobs/{tilde(jid)}" for jid in jobs.values()),
         f"/jobs/{tilde(jobs['failed'])}/cancel",
+        f"/jobs/{tilde(jobs['failed'])}/edit",
+        f"/jobs/{tilde(jobs['complete'])}/duplicate",
         f"/workers/{tilde(worker)}",
         f"/workers/{tilde(worker)}/stop",
     )
