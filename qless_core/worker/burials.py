@@ -60,7 +60,7 @@ class Burials:
             death.how or f"exit code {code}",
         )
         now = REAL.monotonic()
-        is_young = now - child.born < YOUNG_S or not slot.has_taken
+        is_young = now - child.born < YOUNG_S or not slot.is_at_work
         slot.child, slot.death = None, death
         slot.taken.clear()
         if traces.is_idle and is_young and not child.is_told:

@@ -118,6 +118,7 @@ class Loop:
             ClusterNeedsTag: it never will.
 
         """
+        self._begin_turn()  # what its parent sees: it works, though there be no queue yet
         try:
             while not self._is_over and not self._switch.is_ending:
                 self._turn()

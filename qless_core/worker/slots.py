@@ -66,14 +66,14 @@ class Slot:
     is_over: bool = False
 
     @property
-    def has_taken(self) -> bool:
-        """Whether its child has taken jobs, or tried to: then it works."""
+    def is_at_work(self) -> bool:
+        """Whether its child works: it takes jobs, or would."""
         return self.child is not None and self.slate.turn != self.child.turn
 
     @property
     def is_failing(self) -> bool:
         """Whether one child after another dies here before it works."""
-        return self.backoff.failed > 0 and not self.has_taken
+        return self.backoff.failed > 0 and not self.is_at_work
 
     @property
     def is_free(self) -> bool:

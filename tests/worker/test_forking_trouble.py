@@ -81,10 +81,10 @@ def begin():
 def run(program, tmp_path):
     """Let `qless-worker` run with an application of such a text."""
 
-    def run(text, *arguments):
+    def run(text, *arguments, queue="q"):
         (tmp_path / "the_app.py").write_text(text)
         log = tmp_path / f"log{len(program.started)}"
-        line = [sys.executable, "-m", "qless_core.worker_command", "-q", "q", "--name", "w", "-v"]
+        line = [sys.executable, "-m", "qless_core.worker_command", "-q", queue, "--name", "w", "-v"]
         with log.open("wb") as said:
             program.process = subprocess.Popen(
                 [*line, "--path", str(tmp_path), "--app", "the_app", *arguments],
@@ -161,6 +161,18 @@ def test_children_that_die_at_once_are_started_after_ever_longer_waits(program, 
 
     # Half of 0.5, 1 and 2 seconds, at least.
     assert [wait >= least for wait, least in zip(waits, (0.25, 0.5, 1), strict=True)] == [True] * 3
+
+
+def test_a_worker_without_queues_yet_is_not_failing_as_a_child_of_it_was_killed(program, run):
+    run("", queue="none-*")
+    workers = program.client.workers
+    told = lambda: (found := workers["w"].info) and found.children  # noqa: E731 - looked at again
+    (first,) = eventually(told)
+    os.kill(first.pid, signal.SIGKILL)
+
+    eventually(lambda: told() and told()[0].pid != first.pid)
+
+    eventually(lambda: workers["w"].info.state == "running")
 
 
 def test_a_child_without_a_parent_hears_that_its_lock_is_lost(program):
