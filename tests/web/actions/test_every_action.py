@@ -24,6 +24,7 @@ ROOT = Path(qless_web.__file__).parents[1]
 
 #: What each address names, and what its form brings.
 NAMES = {
+    "alert": "Late",
     "view": "Busy",
     "jid": "a",
     "queue": "mail",
@@ -47,13 +48,19 @@ FIELDS = {
     "value": "90",
     "name": "Mail",
     "address": "/queues/mail",
+    "kind": "queue-age",
+    "url": "https://hooks.example.com/b",
+    "for": "2h",
 }
 
+#: Tried elsewhere: it sends something to the world outside, which is not there in these tests.
+ELSEWHERE = {"try_alert"}
+
 #: Of these, what people type into the question.
-TYPED = ("queue", "priority", "tag", "delay", "klass", "data", "retries", "value", "name")
+TYPED = ("queue", "priority", "tag", "delay", "klass", "data", "retries", "value", "name", "url")
 
 
-@pytest.fixture(params=sorted(ACTIONS))
+@pytest.fixture(params=sorted(ACTIONS.keys() - ELSEWHERE))
 def action(request):
     return ACTIONS[request.param]
 
