@@ -26,9 +26,11 @@ from qless_core.reads.rows import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-#: Members of a list whose states are looked up to sort and count by them. Beyond it the list
-#: goes on in its own order, and the counts say what they cover.
-SORTED_AT_MOST = 5_000
+#: Members of a list whose states are looked up to sort and count by them: 4 ms of the server.
+#: Beyond it the list goes on in its own order, and the counts say what they cover.
+SORTED_AT_MOST = 2_000
+#: Tags that are sorted by name, the most used ones.
+NAMED_AT_MOST = 5_000
 
 #: Which states come first where a list is sorted by them: what needs attention, then what is
 #: under way, then what is done.
@@ -103,11 +105,11 @@ def tags(scope: Scope, part: Slice, *, named: bool = False) -> Read[Listing[tupl
     Args:
         scope: given by `run`.
         part: which page.
-        named: by name, as far as the `SORTED_AT_MOST` most used go, and the others after them;
+        named: by name, as far as the `NAMED_AT_MOST` most used go, and the others after them;
             without it the most used first.
 
     """
-    reach = SORTED_AT_MOST if named else 0
+    reach = NAMED_AT_MOST if named else 0
     total, most, found = yield [
         call("zcount", scope.keys.tags, "(0", "+inf"),
         _most_used(scope, Slice(0, reach)),
