@@ -131,6 +131,6 @@ def test_b27_a_list_of_thousands_that_are_gone_is_still_a_page(client, redis, we
     page = see("/track")
 
     assert page.row_ids[0] == "job-j"
-    assert "States were counted among the newest 5,000 of 20,001 jobs" in page.text
+    assert "States were counted among the newest 2,000 of 20,001 jobs" in page.text
     assert len(web.get("/track").get_data()) < 100_000
     assert len(see("/track?page=700").rows) == 25
