@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qless_core.reads.server import ServerFacts
+    from qless_web.triage.catalogue import Status
 
 Line = tuple[str, str]
 
@@ -49,19 +50,18 @@ def about_page(
     server: ServerFacts,
     *,
     versions: Mapping[str, str],
-    redis_url: str,
-    namespace: str,
+    console: Mapping[str, str],
     from_checkout: bool = False,
     metrics: bool = True,
 ) -> AboutPage:
-    """Return the page; `redis_url` without its password, `metrics` whether there are some."""
+    """Return the page; `console` is how this one is set up, `metrics` whether there are some."""
     return AboutPage(
         title="About",
         nav="about",
         versions=tuple(versions.items()),
         server=_server(server),
         silence=server.silence,
-        console=(("Redis", redis_url), ("namespace", namespace or UNKNOWN)),
+        console=tuple((name, value or UNKNOWN) for name, value in console.items()),
         addresses=(
             ("counts of all queues as JSON", Link("queues.index_data")),
             ("failures by group as JSON", Link("failures.counts")),
@@ -73,6 +73,21 @@ def about_page(
         docs=_DOCS if from_checkout else _BUILT_IN,
         from_checkout=from_checkout,
     )
+
+
+def index_line(index: Status, now: float) -> str:
+    """Say how the index of all jobs stands."""
+    if index.why_not:
+        return f"not used: {index.why_not}"
+    jobs = f"{count(index.jobs)} jobs"
+    if not index.is_complete:
+        jobs = f"{jobs} of about {count(index.total)} so far"
+    lag = index.lag(now) or 0.0
+    return f"{jobs}, {'up to date' if lag < _LATE_S else duration(lag) + ' behind'}"
+
+
+#: Seconds that an index may be behind and still be called up to date.
+_LATE_S = 10.0
 
 
 def _server(server: ServerFacts) -> tuple[Line, ...]:

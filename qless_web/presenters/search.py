@@ -84,6 +84,7 @@ class Jobs:
         facets: what they have in common.
         facets_of: what the facets tell of, in a sentence; "" where that is all of them.
         pages: where the others are; None for a walk.
+        beyond: what to say of a page after the last; None where there is one.
         further: where a walk goes on; None where it is over.
         remarks: what there is to know about this answer, in sentences.
         verbs: what can be done to ticked ones.
@@ -95,6 +96,7 @@ class Jobs:
     facets: tuple[Facet, ...]
     facets_of: str
     pages: Pager | None
+    beyond: EmptyState | None
     further: Link | None
     remarks: tuple[str, ...]
     verbs: tuple[jobs.TickedVerb, ...]
@@ -239,12 +241,14 @@ def found_jobs(
     """
     link = Link("search.index", {"q": query})
     walked = bool(sought.why_walked)
+    pages = None if walked else _pages(link, sought, number)
     return Jobs(
         rows=jobs.job_rows(rows, named=True),
         total=_total(sought),
         facets=tuple(_facet(each, ways) for each in sought.facets if each.values),
         facets_of=_facets_of(sought),
-        pages=None if walked else _pages(link, sought, number),
+        pages=pages,
+        beyond=paging.beyond(pages, number, "search") if pages and not rows else None,
         further=link.also(after=sought.next) if walked and sought.next is not None else None,
         remarks=tuple(_remarks(sought, now)),
         verbs=jobs.ticked_verbs(_state(ways.chosen)),
@@ -353,10 +357,8 @@ def _similar(alike: Similar, known: set[tuple[str, str]]) -> Iterable[tuple[str,
 
 
 def _empty(query: str, found: Jobs | None) -> EmptyState:
-    if found and found.pages and found.pages.total:
-        beyond = paging.beyond(found.pages, found.pages.pages + 1, "search")
-        if beyond:
-            return beyond
+    if found and found.beyond:
+        return found.beyond
     return EmptyState(
         kind="no-match",
         title=f"Nothing is called {named.short(query)}, and no job has it",

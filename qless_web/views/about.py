@@ -34,8 +34,11 @@ def index() -> Response:
             "htmx": about.HTMX,
             "Python": platform.python_version(),
         },
-        redis_url=here.client.safe_url,
-        namespace=here.client.namespace,
+        console={
+            "Redis": here.client.safe_url,
+            "namespace": here.client.namespace,
+            "index": about.index_line(here.index.status(here.now), here.now),
+        },
         from_checkout=project is not None,
         metrics=here.settings.metrics,
     )

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
+from werkzeug.middleware.lint import LintMiddleware
+from werkzeug.test import Client as Browser
+
+from qless_web import create_app, keep_index
+from qless_web.console import EXTENSION
+from tests.support.dom import parse
+from tests.support.polling import eventually
+from tests.web.views.conftest import COMPILED
 
 pytestmark = pytest.mark.filterwarnings("ignore:Absolute URLs required")  # not since RFC 7231
 
@@ -50,8 +60,9 @@ def test_a_word_that_names_several_things_lists_them(found, see):
 def test_a_part_of_a_name_lists_what_has_it_whatever_its_case(see):
     page = see("/search?q=THE-")
 
-    assert {"/failed/the-group", "/tag/the-tag"} <= set(page.links)
-    assert "/queues/mail" not in page.links
+    links = {link for hits in page.all("ul", class_="hits") for link in hits.links}
+    assert {"/failed/the-group", "/tag/the-tag"} <= links
+    assert "/queues/mail" not in links
 
 
 @pytest.mark.usefixtures("found")
@@ -121,3 +132,125 @@ def test_a_name_of_blanks_is_found_as_it_is(client, web):
 @pytest.mark.usefixtures("found")
 def test_no_word_is_an_error(query, web):
     assert web.get(f"/search?{query}").status_code in {200, 302}
+
+
+# Jobs
+
+
+@pytest.fixture
+def shop(client):
+    """Fail two jobs, and leave one."""
+    orders = client.queues["orders"]
+    orders.put("shop.Charge", {"user_id": 42}, jid="one", tags=["vip"])
+    orders.pop().fail("orders-Timeout", "connection reset by peer")
+    orders.put("shop.Charge", {"user_id": 43}, jid="two", tags=["vip"])
+    orders.pop().fail("orders-Refused", "the bank said no")
+    orders.put("shop.Charge", {"user_id": 44}, jid="three", tags=["vip"])
+    return client
+
+
+class Console:
+    """A browser that looks at the main part of pages."""
+
+    def __init__(self, app):
+        app.jinja_env.bytecode_cache = COMPILED
+        self.get = Browser(LintMiddleware(app)).get
+
+    def page(self, path):
+        response = self.get(path)
+        assert response.status_code == 200, path
+        return parse(response.get_data(as_text=True)).one("main")
+
+
+@pytest.fixture
+def indexed(shop, tmp_path):
+    """Look at a console that keeps an index."""
+    app = create_app(shop, state_dir=str(tmp_path))
+    keep_index(app)
+    index = app.extensions[EXTENSION].index
+    eventually(lambda: index.status(shop.clock.now()).is_complete)
+    yield Console(app)
+    index.close()
+
+
+@pytest.fixture
+def walking(shop):
+    """Look at a console without an index."""
+    return Console(create_app(shop, index="no"))
+
+
+def rows(page):
+    return [each.removeprefix("job-") for each in page.row_ids]
+
+
+def test_jobs_that_match_are_listed_with_what_they_have_in_common(indexed):
+    page = indexed.page("/search?q=user_id+state:failed")
+
+    assert set(rows(page)) == {"one", "two"}
+    assert "2 jobs" in page.text
+    facets = page.one("aside", class_="facets")
+    assert "/search?q=user_id" in facets.links
+    assert "/search?q=user_id+state:failed+group:orders-Timeout" in facets.links
+
+
+def test_a_click_on_a_facet_narrows_and_another_takes_it_out_again(indexed):
+    narrow = "/search?q=user_id+state:failed+group:orders-Timeout"
+    page = indexed.page(narrow)
+
+    assert rows(page) == ["one"]
+    assert "/search?q=user_id+state:failed" in page.one("aside", class_="facets").links
+
+
+def test_every_page_of_matches_is_an_address(indexed):
+    assert len(rows(indexed.page("/search?q=klass:shop.*&size=10"))) == 3
+    assert "There is no page 7" in indexed.page("/search?q=klass:shop.*&page=7").text
+
+
+def test_what_is_wrong_with_a_query_is_marked_in_it(see):
+    page = see("/search?q=mail+age:soon")
+
+    assert "wants a span of time" in page.text
+    assert page.one("mark").text == "s"
+    assert page.one("input", id="again").attributes["value"] == "mail age:soon"
+
+
+def test_without_an_index_a_search_walks_and_says_so(walking):
+    page = walking.page("/search?q=reset")
+
+    assert rows(page) == ["one"]
+    assert "Looked at 3 of 3 jobs" in page.text
+    assert "`index` turns it off" in page.text
+
+
+def test_a_walk_goes_on_at_the_next_address(walking):
+    found = [rows(walking.page(f"/search?q=klass:shop.*&after={after}")) for after in range(4)]
+
+    assert [len(each) for each in found] == [3, 2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("typed", "ways"),
+    [
+        ("gro", ["group:"]),
+        ("reset kl", ["reset klass:"]),
+        ("state:fa", ["state:failed"]),
+        ("-(state:wai", ["-(state:waiting"]),
+        ("klass:sh", ["klass:shop.Charge"]),
+        ("group:ord", ["group:orders-Refused", "group:orders-Timeout"]),
+        ("group:REF", ["group:orders-Refused"]),
+        ('group:"ord', ["group:orders-Refused", "group:orders-Timeout"]),
+        ("data.us", ["data.user_id:"]),
+        ("data.user_id:4", ["data.user_id:44", "data.user_id:43", "data.user_id:42"]),
+        ("nothing:x", []),
+        ("", []),
+    ],
+)
+def test_what_is_being_typed_can_go_on(typed, ways, indexed):
+    answer = indexed.get(f"/search/complete?q={quote(typed)}")
+
+    assert sorted(answer.json) == sorted(ways)
+
+
+def test_about_says_how_the_index_stands(indexed, walking):
+    assert "3 jobs, up to date" in indexed.page("/about").text
+    assert "not used: the setting `index` turns it off" in walking.page("/about").text
