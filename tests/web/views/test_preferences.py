@@ -120,6 +120,15 @@ def test_times_are_written_in_the_zone_that_was_chosen_and_in_utc(reader, client
     assert row.one("time").attributes["title"] == title
 
 
+def test_the_history_of_a_job_is_in_that_zone_and_says_so(reader, client):
+    client.queues["mail"].put("Send", {}, jid="a")
+    choose(reader, zone="Asia/Tokyo")
+
+    table = page(reader, "/jobs/a").one("table", class_="events")
+    assert "At (Asia/Tokyo)" in table.text
+    assert "07:13:20" in table.text
+
+
 @pytest.mark.parametrize(
     ("field", "value", "says"),
     [
