@@ -11,6 +11,7 @@ from qless_web.operations import freezing
 from qless_web.operations import operation as store
 from qless_web.operations.options import Options
 from qless_web.operations.selection import Selection
+from qless_web.triage import handling
 
 if TYPE_CHECKING:
     from qless_core import Client
@@ -103,6 +104,8 @@ def make_ready(shop: Shop, action: str) -> None:
         shop.client.queues["mail"].recur("Job", {}, 60, offset=60, jid="a")
     else:
         shop.fail("a")
+    if action == "reopen_group":
+        handling.save(shop.client.redis, shop.client.keys, "boom", handling.Handling(fold="muted"))
     if action in _OPERATIONS:
         does = "cancel" if action in {"start_cancelling", "restore_jobs"} else "retry"
         make_operation(shop.client, does, "a", state=_OPERATIONS[action])
