@@ -51,13 +51,15 @@ FIELDS = {
     "kind": "queue-age",
     "url": "https://hooks.example.com/b",
     "for": "2h",
+    "note": "here",
+    "assignee": "kim",
 }
 
 #: Tried elsewhere: it sends something to the world outside, which is not there in these tests.
 ELSEWHERE = {"try_alert"}
 
 #: Of these, what people type into the question.
-TYPED = ("queue", "priority", "tag", "delay", "klass", "data", "retries", "value", "name", "url")
+TYPED = ("queue", "priority", "tag", "delay", "klass", "data", "retries", "value", "name", "url", "note", "assignee")
 
 
 @pytest.fixture(params=sorted(ACTIONS.keys() - ELSEWHERE))
