@@ -159,10 +159,9 @@ def _finish(client: Client, action: str) -> None:
         client.config["heartbeat"] = 120
         change = {"at": 1, "option": "heartbeat", "was": None, "now": "120"}
         client.redis.lpush(client.keys.web("config:history"), json.dumps(change))
-    elif action.endswith("_alert"):
+    elif action == "forget_view" or action.endswith("_alert"):
         rule = {"kind": "stalled", "url": "https://hooks.example.com/a"}
         client.redis.hset(client.keys.web("alerts:rules"), "Late", json.dumps(rule))
-    elif action == "forget_view":
         client.redis.hset(client.keys.web("views"), "Busy", "/queues?sort=waiting")
     elif action == "unpause_queue":
         client.queues["mail"].pause()
