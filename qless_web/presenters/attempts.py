@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from qless_web.formatting import duration
 from qless_web.presenters import charts
-from qless_web.presenters.jobs import queue_link, worker_link
+from qless_web.presenters.jobs import worker_link
 from qless_web.presenters.scale import NOT_RECORDED, axis_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Attempt:
 
     Attributes:
         number: counted from 1; None where it was not popped, did not begin, or comes after a gap.
-        queue: where it waited, with its link; "" when the history does not tell.
+        queue: where it waited; "" when the history does not tell.
         worker: who popped it, with its link; "" when nobody did.
         outcome: how it ended, or what goes on, in a word or two.
         state: the state of a job that fits the outcome, for its colour and icon; "" for none.
@@ -68,7 +68,6 @@ class Attempt:
     waits_since: float | None
     runs_since: float | None
     lane: charts.Lane
-    queue_link: Link | None = None
     worker_link: Link | None = None
 
     @property
@@ -273,7 +272,6 @@ def _attempt(line: _Line, number: int | None, lane: charts.Lane) -> Attempt:
         waits_since=line.waits_since,
         runs_since=line.runs_since,
         lane=lane,
-        queue_link=queue_link(line.queue) if line.queue else None,
         worker_link=worker_link(line.worker) if line.worker else None,
     )
 

@@ -210,7 +210,7 @@ class _Drawing:
             *(["this job"] if here else []),
             state,
             *(["in a ring"] if jid in self._rings else []),
-            *(f"{_jobs(number)} {_BEYOND[side]} not drawn" for side, number in beyond),
+            *(_beyond(side, number) for side, number in beyond),
         ]
         return Box(
             jid=jid,
@@ -297,8 +297,6 @@ class _Order:
         return mean, _urgency(self._known[jid]), jid
 
 
-_BEYOND = {"before": "that it waits for", "after": "that wait for it"}
-
 _WHERE = {
     -2: "two steps before",
     -1: "waited for",
@@ -312,6 +310,12 @@ def _urgency(each: Relative) -> int:
     if each.state in jobs.BLOCKING:
         return 0
     return 2 if each.state == "complete" else 1
+
+
+def _beyond(side: str, number: int) -> str:
+    if side == "before":
+        return f"waits for {count(number)} more that {'is' if number == 1 else 'are'} not drawn"
+    return f"{count(number)} more wait{'s' if number == 1 else ''} for it"
 
 
 def _jobs(number: int) -> str:

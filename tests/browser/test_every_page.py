@@ -67,6 +67,8 @@ def paths(shop):
         f"/jobs/{tilde(jobs['failed'])}/cancel",
         f"/jobs/{tilde(jobs['failed'])}/edit",
         f"/jobs/{tilde(jobs['complete'])}/duplicate",
+        f"/jobs/{tilde(jobs['failed'])}/data/tree?find=a",
+        f"/jobs/{tilde(jobs['depends'])}/graph",
         f"/workers/{tilde(worker)}",
         f"/workers/{tilde(worker)}/stop",
     )

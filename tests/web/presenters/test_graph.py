@@ -100,7 +100,7 @@ def test_what_lies_beyond_is_told_at_the_box_and_in_all():
     assert found.left_out == (
         "Beyond those that are drawn, where a ← or → says so, lie 9 more.",
     )  # fmt: skip
-    assert "4 jobs that it waits for not drawn" in next(
+    assert "waits for 4 more that are not drawn, 2 more wait for it" in next(
         box.title for box in found.boxes if box.jid == "k"
     )
 

@@ -435,7 +435,7 @@ def test_b50_jobs_that_wait_for_each_other_still_show(client, redis, see):
 
 def boxes(page):
     graph = page.one("svg", class_="graph")
-    return [each.attributes["aria-label"] for each in graph.all("a")]
+    return [each.one("title").text for each in graph.all("a")]
 
 
 def test_the_jobs_around_one_are_drawn_with_links_and_listed(client, see):
