@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qless_core import reads
+from qless_core import bulk, reads
 from qless_core.failures import COUNTED
 from qless_core.records import Report
-from qless_web.actions import chunks, targets
+from qless_web.actions import chunks, operating, targets
 from qless_web.actions.action import action
 from qless_web.actions.outcome import Outcome, about, emptied
 from qless_web.console import current
+from qless_web.operations.options import Options
+from qless_web.operations.selection import Selection
 from qless_web.presenters import ask, ask_failures
 from qless_web.presenters.page import Link
 
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     from qless_web.actions.field import Field
     from qless_web.actions.form import Form
     from qless_web.presenters.ask import AskPage
+
+
+#: Jobs of a group that are acted on while somebody waits; more are left to an operation.
+AT_ONCE = 5_000
 
 
 def _look(form: Form, group: str) -> ask_failures.Look:
@@ -86,9 +92,32 @@ def _tell(
     return outcome
 
 
+def _in_background(form: Form, group: str, verb: str, queue: str = "") -> Outcome | None:
+    """Let an operation do what is done to a large group; None where the group is small.
+
+    Whoever waits to the end, as the original's programs do, waits.
+    """
+    seen = form.seen().get(group)
+    if form.patient or _size(group) <= AT_ONCE:
+        return None
+    chosen = Selection(
+        group=group,
+        newest=seen.newest if seen else "",
+        count=seen.count if seen else 0,
+        asked=seen.when if seen else 0,
+    )
+    return operating.begin(verb, chosen, Options(queue=queue), operating.asked(form))
+
+
+def _size(group: str) -> int:
+    return current().client.commands.failed_group(group, 0, 1).total
+
+
 @_on_group("retry", "operate", ask_failures.retry)
 def retry_group(form: Form, group: str) -> Outcome:
     """Put all jobs of a group back to work, each in its own queue."""
+    if begun := _in_background(form, group, "retry"):
+        return begun
     reports = current().client.failures.retry(group, seen=form.seen().get(group))
     return _tell("Retried", reports, form, Link("act.retry_group", {"group": group}), group)
 
@@ -97,6 +126,8 @@ def retry_group(form: Form, group: str) -> Outcome:
 def move_group(form: Form, group: str) -> Outcome:
     """Put all jobs of a group to work in one queue."""
     queue = targets.queue(form)
+    if begun := _in_background(form, group, "move", queue=queue):
+        return begun
     reports = current().client.failures.retry(group, queue, seen=form.seen().get(group))
     again = Link("act.move_group", {"group": group, "queue": queue})
     return _tell(f"Moved to {queue}:", reports, form, again, group)
@@ -104,9 +135,18 @@ def move_group(form: Form, group: str) -> Outcome:
 
 @_on_group("cancel", "destroy", ask_failures.cancel)
 def cancel_group(form: Form, group: str) -> Outcome:
-    """Remove all jobs of a group for good, but those that others wait for."""
-    reports = current().client.failures.cancel(group, seen=form.seen().get(group))
+    """Remove all jobs of a group, but those that others wait for; they rest in the trash."""
+    if begun := _in_background(form, group, "cancel"):
+        return begun
+    reports = _cancelled(form, group)
     return _tell("Cancelled", reports, form, Link("act.cancel_group", {"group": group}), group)
+
+
+def _cancelled(form: Form, group: str) -> Iterator[Report]:
+    """Cancel what was shown of a group, a chunk at a time."""
+    commands = current().client.commands
+    for jids in bulk.tail(commands, group, form.seen().get(group)):
+        yield operating.cancel([(jid, "failed") for jid in jids], group, operating.asked(form))
 
 
 # -- All of them
@@ -128,7 +168,24 @@ def _ask_unfail_all(_form: Form) -> AskPage:
 )
 def unfail_all(form: Form) -> Outcome:
     """Put everything that failed back to work, each job in its own queue."""
+    large = [] if form.patient else _large(form)
+    begun = [each for group in large if (each := _in_background(form, group, "retry"))]
+    if begun:
+        text = f"{len(begun)} groups are retried in the background; the smaller ones wait."
+        done = tuple(jid for each in begun for jid in each.done)
+        return Outcome(text=text, tone="info", done=done, again=Link("operations.index"))
     return _tell("Retried", _every_group(form), form, Link("act.unfail_all"))
+
+
+def _large(form: Form) -> list[str]:
+    """Give the groups of those that were shown that have more jobs than are done at once."""
+    counts = current().client.failures.groups
+    shown = form.seen()
+    return [
+        group
+        for group, count in counts.items()
+        if count > AT_ONCE and (group in shown or not shown)
+    ]
 
 
 def _every_group(form: Form) -> Iterator[Report]:

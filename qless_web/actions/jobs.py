@@ -13,7 +13,7 @@ from qless_core.errors import (
     RecurringJobNotFound,
 )
 from qless_core.records import Involved
-from qless_web.actions import targets
+from qless_web.actions import operating, targets
 from qless_web.actions.action import action
 from qless_web.actions.field import Field
 from qless_web.actions.form import HIGHEST_PRIORITY, spellings
@@ -133,7 +133,7 @@ def cancel_job(form: Form, jid: str) -> Outcome:
     found = targets.look(jid)
     if isinstance(found, reads.RecurringRow):
         return _end(jid)
-    report = current().client.commands.bulk_cancel("", targets.shown(form, (jid,)))
+    report = operating.cancel(targets.shown(form, (jid,)), "", operating.asked(form))
     return _cancelled(jid, found.queue, report)
 
 

@@ -10,13 +10,13 @@ from flask import abort
 from qless_core import reads, wire
 from qless_core.errors import BadArgument
 from qless_web.actions.action import AskAgain, action
+from qless_web.actions.operating import asked, prepare
 from qless_web.actions.outcome import Outcome
 from qless_web.actions.searching import found_by
 from qless_web.actions.timing import seconds
 from qless_web.console import current
 from qless_web.operations import freezing, options, ordering, selection
 from qless_web.operations import operation as store
-from qless_web.operations.freezing import Asked
 from qless_web.operations.verbs import VERBS, Verb
 from qless_web.presenters import ask, ask_operations, operations
 from qless_web.presenters import ask_words as words
@@ -33,33 +33,6 @@ if TYPE_CHECKING:
 
 #: Fields of a form that are numbers among the options.
 _NUMBERS = ("rate", "stop_percent", "canary")
-
-
-def asked(form: Form | None = None) -> Asked:
-    """Say who asks for an operation."""
-    identity = current().identity
-    note = form.get("note") if form else ""
-    return Asked(who=identity.title, address=identity.address, note=note)
-
-
-def prepare(action_: str, chosen: Selection, how: Options, who: Asked) -> Operation:
-    """Make the draft of an operation, for a page to show or to be started at once.
-
-    Raises:
-        BadArgument: there is no job in what was chosen.
-        QlessError: Redis refused.
-
-    """
-    here = current()
-    return freezing.freeze(
-        here.client,
-        action=action_,
-        selection=chosen,
-        options=how,
-        asked=who,
-        search=found_by,
-        keep_s=here.settings.trash_hours * 3_600,
-    )
 
 
 def looked_up(operation: str) -> Operation:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from qless_core import reads
-from qless_web.actions import targets
+from qless_web.actions import operating, targets
 from qless_web.actions.action import action
 from qless_web.actions.outcome import Outcome, about
 from qless_web.console import current
@@ -120,8 +120,8 @@ def _ask_cancel(form: Form) -> AskPage:
     takes=(targets.JIDS,),
 )
 def cancel_jobs(form: Form) -> Outcome:
-    """Remove the ticked jobs, and those shown that wait for them, for good."""
+    """Remove the ticked jobs, and those shown that wait for them; they rest in the trash."""
     jids = form.all("jids")
     jobs = targets.shown(form, jids) if form.guarded else [(jid, "") for jid in jids]
-    report = current().client.commands.bulk_cancel(targets.group(form), jobs)
+    report = operating.cancel(jobs, targets.group(form), operating.asked(form))
     return about("Cancelled", report)

@@ -11,7 +11,7 @@ from werkzeug.exceptions import Forbidden
 
 from qless_core import wire
 from qless_core.errors import BadArgument
-from qless_web.actions import operations as acts
+from qless_web.actions import operating
 from qless_web.actions.action import ACTIONS
 from qless_web.actions.form import Form
 from qless_web.api import acting, params
@@ -287,11 +287,11 @@ def start() -> Response:
     if refusal := action.refusal:
         problem = f"Nothing was changed: {refusal}."
         raise Forbidden(problem)
-    made = acts.prepare(
+    made = operating.prepare(
         given["action"],
         selection.read(given["selection"]),
         options.read(given["action"], given.get("options") or {}),
-        acts.asked(Form({"note": [wire.clean(given.get("note", ""))]})),
+        operating.asked(Form({"note": [wire.clean(given.get("note", ""))]})),
     )
     if given.get("dry_run"):
         return answer(_preview(made))

@@ -12,7 +12,7 @@ from qless_web.operations import waiting
 from qless_web.operations.sending import call, send
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from qless_core.client import Client
     from qless_web.operations.operation import Operation
@@ -77,19 +77,10 @@ def freeze(  # noqa: PLR0913 - what an operation is made of, by name
     # Before anything is written: a search may not be understood.
     jids = selection.jids if selection.q is None else tuple(search(selection.q))
     name = store.new_id()
-    fields: dict[str, object] = {
-        "action": action,
-        "state": "draft",
-        "run": 0,
-        "at": 0,
-        "created": f"{client.now():.3f}",
-        "lasts": store.KEPT_S,
+    fields = {
+        **asked_fields(client, action, asked, selection.told()),
         "keep": keep_s,
         "told": store.dumps(options.told()),
-        "selection": store.dumps(selection.told()),
-        "who": asked.who,
-        "address": asked.address,
-        "note": asked.note,
         **options.stored(),
         **_form(selection, action, options),
     }
@@ -103,6 +94,25 @@ def freeze(  # noqa: PLR0913 - what an operation is made of, by name
     store.change(client, name, total=total)
     _expire(client, name)
     return look(client, name, total)
+
+
+def asked_fields(
+    client: Client, action: str, asked: Asked, selection: Mapping[str, object]
+) -> dict[str, object]:
+    """Give the fields that every draft begins with."""
+    return {
+        "action": action,
+        "state": "draft",
+        "run": 0,
+        "at": 0,
+        "created": f"{client.now():.3f}",
+        "lasts": store.KEPT_S,
+        "selection": store.dumps(selection),
+        "told": store.dumps({}),
+        "who": asked.who,
+        "address": asked.address,
+        "note": asked.note,
+    }
 
 
 def freeze_undo(
@@ -121,23 +131,9 @@ def freeze_undo(
 
     """
     name = store.new_id()
-    store.change(
-        client,
-        name,
-        action="undo",
-        state="draft",
-        run=0,
-        at=0,
-        created=f"{client.now():.3f}",
-        lasts=store.KEPT_S,
-        of=of.id,
-        form="picked" if picked else of_form(client, of),
-        told=store.dumps({}),
-        selection=store.dumps({"operation": of.id}),
-        who=asked.who,
-        address=asked.address,
-        note=asked.note,
-    )
+    fields = asked_fields(client, "undo", asked, {"operation": of.id})
+    form = "picked" if picked else of_form(client, of)
+    store.change(client, name, **fields, of=of.id, form=form)
     old, new = store.list_key(client.keys, of.id), store.list_key(client.keys, name)
     if picked:
         entries = [f"{index}:{jid}" for index, jid in reversed(picked)]
