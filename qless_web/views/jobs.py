@@ -30,9 +30,8 @@ blueprint = Blueprint("jobs", __name__)
 def show(jid: str) -> Response:
     """Show one job, or one recurring job."""
     here = current()
-    found, relatives = here.read(reads.job(jid), reads.relatives(jid))
+    found, relatives, options = here.read(reads.job(jid), reads.relatives(jid), reads.settings())
     if found is None:
-        options = here.read(reads.settings())
         kept_s, kept = (_number(name, options) for name in ("jobs-history", "jobs-history-count"))
         return render(job.missing_page(jid, kept_s, int(kept)), 404)
     if isinstance(found, RecurringDetail):

@@ -6,6 +6,7 @@ import gzip
 import json
 
 import pytest
+import redis.connection
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client as Browser
 
@@ -816,6 +817,24 @@ def test_a_missing_job_is_404_and_says_what_may_have_become_of_it(client, see):
     assert "kept for 1 h" in page.text
     assert "cancelled" in page.text
     assert "/search?q=none" in page.links
+
+
+@pytest.mark.parametrize("path", ["j", "none", "j/graph", "j/data/tree", "j/as/curl"])
+def test_no_page_of_a_job_takes_more_than_three_round_trips(path, client, web, monkeypatch):
+    put(client, "first")
+    put(client, "j", depends=["first"])
+    web.get("/jobs/j")
+    trips = []
+    send = redis.connection.AbstractConnection.send_packed_command
+    monkeypatch.setattr(
+        redis.connection.AbstractConnection,
+        "send_packed_command",
+        lambda *args, **options: trips.append(args) or send(*args, **options),
+    )
+
+    web.get(f"/jobs/{path}")
+
+    assert 0 < len(trips) <= 3
 
 
 def test_the_page_of_a_running_job_offers_nothing_where_it_is_read_only(client):
