@@ -59,7 +59,20 @@ FIELDS = {
 ELSEWHERE = {"try_alert"}
 
 #: Of these, what people type into the question.
-TYPED = ("queue", "priority", "tag", "delay", "klass", "data", "retries", "value", "name", "url", "note", "assignee")
+TYPED = (
+    "queue",
+    "priority",
+    "tag",
+    "delay",
+    "klass",
+    "data",
+    "retries",
+    "value",
+    "name",
+    "url",
+    "note",
+    "assignee",
+)
 
 
 @pytest.fixture(params=sorted(ACTIONS.keys() - ELSEWHERE))
