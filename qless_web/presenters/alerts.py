@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from qless_web.alerts.rules import KINDS, MOST, SHAPES
 from qless_web.formatting import count, duration
 from qless_web.presenters.ask import AskPage, Input, Subject, ask_page
-from qless_web.presenters.page import Action, Ask, EmptyState, Link, Page
+from qless_web.presenters.page import Action, Ask, Crumb, EmptyState, Link, Page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -147,7 +147,7 @@ def in_words(rule: Rule) -> str:
     'the next job of a queue waits too long: mail*, above 10 min, for 1 min'
     """
     kind = KINDS[rule.kind]
-    parts = [rule.of] if kind.of else []
+    parts = [f"all {kind.of}" if rule.of == "*" else rule.of] if kind.of else []
     if rule.kind == "no-workers":
         parts.append(f"{count(rule.above)} or fewer")
     else:
@@ -163,7 +163,8 @@ def in_words(rule: Rule) -> str:
 
 def subject() -> Subject:
     """Name the place of what is asked about alerts."""
-    return Subject(nav="alerts", name="alerts", link=Link("alerts.index"))
+    link = Link("alerts.index")
+    return Subject(nav="alerts", name="an alert", link=link, crumbs=(Crumb("Alerts", link),))
 
 
 def save(known: Rule | None, given: Mapping[str, str]) -> AskPage:

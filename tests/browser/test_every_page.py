@@ -23,7 +23,8 @@ PAGES = (
     "/failed/webhooks-HTTPError/cancel", "/failed/webhooks-HTTPError/move", "/unfail", "/track",
     "/tags", "/tag?tag=vip", "/workers", "/completed", "/completed?page=999", "/config",
     "/config/heartbeat/set", "/config/undo", "/queues/mail/put", "/about", "/preferences",
-    "/help/keys", "/views", "/views/save?address=/queues", "/search?q=mail",
+    "/help/keys", "/alerts", "/alerts/save", "/views", "/views/save?address=/queues",
+    "/search?q=mail",
     "/search?q=nothing-like-it", "/jobs/close-day", "/jobs/no-such-job",
     "/queues/no-such-queue",
 )  # fmt: skip
