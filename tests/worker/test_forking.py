@@ -58,7 +58,7 @@ def test_a_child_runs_as_many_jobs_as_it_may(program, per_child, most):
 @pytest.mark.parametrize("per_child", [1, 7, None])
 @pytest.mark.parametrize("prefetch", [1, 5])
 def test_b61_children_share_no_connection(program, per_child, prefetch):
-    jids = put_many(program, 200)
+    jids = put_many(program, 100)
 
     program.start("forking", burst=True, concurrency=4, jobs_per_child=per_child, prefetch=prefetch)
 
