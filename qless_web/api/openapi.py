@@ -44,7 +44,7 @@ _NAMES = {
 
 #: Errors that any address may answer with, beside its own.
 _ALWAYS = (400, 401, 403, 405, 421, 500, 503)
-_ACTING = (404, 409, 413, 415)
+_ACTING = (404, 409, 413, 415, 429, 502)
 
 _PROBLEM: Schema = {
     "type": "object",
