@@ -21,6 +21,8 @@ PAGES = (
     "/scheduled", "/recurring", "/jobs/close-day/runs", "/recurring/close-day/edit",
     "/failed", "/failed/webhooks-HTTPError", "/failed/webhooks-HTTPError/retry",
     "/failed/webhooks-HTTPError/cancel", "/failed/webhooks-HTTPError/move", "/unfail", "/track",
+    "/failed/webhooks-HTTPError/compare", "/failed/webhooks-HTTPError/timeline",
+    "/failed/webhooks-HTTPError/mute", "/failed?show=muted", "/trouble", "/compare", "/deploys",
     "/tags", "/tag?tag=vip", "/workers", "/completed", "/completed?page=999", "/config",
     "/config/heartbeat/set", "/config/undo", "/queues/mail/put", "/about", "/preferences",
     "/help/keys", "/alerts", "/alerts/save", "/views", "/views/save?address=/queues",
@@ -70,6 +72,8 @@ def paths(shop):
         f"/jobs/{tilde(jobs['complete'])}/duplicate",
         f"/jobs/{tilde(jobs['failed'])}/data/tree?find=a",
         f"/jobs/{tilde(jobs['depends'])}/graph",
+        f"/jobs/{tilde(jobs['depends'])}/timeline",
+        f"/compare?a={jobs['failed']}&b={jobs['complete']}",
         f"/workers/{tilde(worker)}",
         f"/workers/{tilde(worker)}/stop",
     )
