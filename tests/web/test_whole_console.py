@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
@@ -56,6 +57,9 @@ def plant_what_is_rare(client):
     queue.put("Waits", {}, jid="rare/waits", depends=["rare/first"])
     queue.recur("Again", {}, interval=3_600, jid="rare/held", offset=9_999)
     client.jobs["rare/held"].pause()
+    client.redis.hset(client.keys.web("views"), "Rare", "/queues?sort=oldest")
+    changed = {"at": 1, "option": "application", "was": None, "now": "shop"}
+    client.redis.lpush(client.keys.web("config:history"), json.dumps(changed))
     queue.recur("Again", {}, interval=3_600, jid="rare/again")
     for job in queue.pop(5):
         job.complete()
@@ -169,7 +173,9 @@ def test_looking_at_everything_changes_nothing(visit):
 
 def test_no_page_needs_more_than_three_round_trips(visit):
     assert max(visit.costs.values()) > 0
-    assert {path: cost for path, cost in visit.costs.items() if cost > 3} == {}
+    # A whole list as a file is no page: it is read stretch by stretch.
+    pages = {path: cost for path, cost in visit.costs.items() if "/export/" not in path}
+    assert {path: cost for path, cost in pages.items() if cost > 3} == {}
 
 
 def test_every_html_id_stands_once_on_its_page(visit):

@@ -40,11 +40,10 @@ PAGES = (
     "/scheduled",
     "/recurring",
     "/jobs/a",
-    "/config",
 )
 
 FILLED = {"name": "Mail", "queue": "slow", "priority": "5", "tag": "y", "delay": "2h",
-          "klass": "Job", "data": '{"n": 2}', "retries": "7", "value": "90"}  # fmt: skip
+          "klass": "Job", "data": '{"n": 2}', "retries": "7"}  # fmt: skip
 
 
 @pytest.fixture
