@@ -1,4 +1,4 @@
-"""Cancels a few jobs while somebody waits, in the very way that many are, so that they can come back."""
+"""Cancels a few jobs while somebody waits, as many are cancelled: so that they can come back."""
 
 from __future__ import annotations
 

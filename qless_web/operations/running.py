@@ -12,10 +12,12 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
 from qless_core.clock import REAL
+from qless_core.keys import Keys
 from qless_web import trail
 from qless_web.operations import operation as store
 from qless_web.operations import trash
 from qless_web.operations.editing import with_fields
+from qless_web.operations.ordering import QUEUE
 from qless_web.operations.sending import call, send
 
 if TYPE_CHECKING:
@@ -41,7 +43,11 @@ _LOOKED_AT: Final = 500
 #: So many must have ended before their share says anything.
 ENOUGH: Final = 20
 #: Seconds between two looks whether a slow operation is to rest.
-_NAP_S: Final = 0.5
+NAP_S: Final = 0.5
+#: Seconds after which a slow one lets others have their turn, where some wait.
+_SLICE_S: Final = 2.0
+#: The state of a run that let others have their turn.
+YIELDED: Final = "yielded"
 
 #: The client whose jobs the operations of this thread are about, and how long a trash it has.
 _bench: ContextVar[Bench] = ContextVar("qless_operations")
@@ -97,7 +103,8 @@ def perform(job: Job) -> None:
     if operation is None or operation.run != run:
         return
     log.info("operation %s: %s of %s jobs", name, operation.action, operation.total)
-    Run(bench, operation).go()
+    if Run(bench, operation).go() == YIELDED:
+        job.retry(delay=min(NAP_S, 1 / operation.rate))
 
 
 class Run:
@@ -155,14 +162,24 @@ class Run:
     def _nap(self) -> str:
         """Wait until the next job is due, and see whether it is to be done."""
         rest = 1 / self._operation.rate
-        REAL.wait(min(_NAP_S, rest))
+        REAL.wait(min(NAP_S, rest))
         self._watch()
         found = store.load(self._client, self._operation.id)
         if found is None:
             return "gone"
         if found.run != self._operation.run:
             return "superseded"
-        return "running" if found.state in ("queued", "running") else found.state
+        if found.state not in ("queued", "running"):
+            return found.state
+        return YIELDED if self._others_wait() else "running"
+
+    def _others_wait(self) -> bool:
+        """Say whether another operation waits behind this one, which has had its turn."""
+        if REAL.monotonic() - self._began < _SLICE_S:
+            return False
+        workshop = Keys(self._client.keys.web("ops:"))
+        (number,) = send(self._client, call("zcard", workshop.work(QUEUE)))
+        return bool(number)
 
     def _step(self, count: int) -> OperationStep:
         operation = self._operation

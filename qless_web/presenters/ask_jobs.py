@@ -297,7 +297,7 @@ def _canceling(doomed: Sequence[Involved], others: Sequence[Involved]) -> Iterab
         subject = "It is" if len(doomed) == 1 else f"{running:,} {'is' if running == 1 else 'are'}"
         yield f"{subject} running: {named} is told to stop."
     yield (
-        "The job and its data are gone for good: this cannot be undone."
+        "It rests in the trash for a while, and can come back from there; then it is gone."
         if len(doomed) == 1
         else words.FOR_GOOD
     )

@@ -81,8 +81,8 @@ REASONS: dict[str, tuple[str, str, str]] = {
     ),
 }
 
-#: Said wherever jobs go for good.
-FOR_GOOD = "Jobs and their data are gone for good: this cannot be undone."
+#: Said wherever jobs are cancelled.
+FOR_GOOD = "They rest in the trash for a while, and can come back from there; then they are gone."
 
 #: Said wherever jobs go back to work.
 RENEWED = "Retries are renewed; data, priority and tags stay."

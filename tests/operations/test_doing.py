@@ -217,6 +217,17 @@ def test_a_slow_one_is_paused_resumed_and_stopped(shop, operations):
     assert operations.tell(made, "pause", 409)["type"] == "urn:qless:nothing-done"
 
 
+def test_a_slow_one_lets_others_have_their_turn(shop, operations):
+    shop.fail(*(f"job-{number}" for number in range(60)))
+    shop.fail("other", group="other")
+    slow = operations.order("retry", {"group": "boom"}, options={"rate": 10})["id"]
+    eventually(lambda: operations.look(slow)["done"] > 0)
+
+    assert operations.do("retry", {"group": "other"})["done"] == 1
+    assert operations.look(slow)["done"] < 60
+    operations.tell(slow, "stop")
+
+
 @pytest.mark.parametrize(
     ("body", "problem"),
     [

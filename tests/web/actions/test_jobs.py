@@ -86,7 +86,7 @@ def test_a_job_is_cancelled_from_its_question(web, shop):
     shop.put("a")
     page = web.page(at("a", "cancel"))
     assert "Cancel Job a?" in page.text
-    assert "this cannot be undone" in page.text
+    assert "rests in the trash" in page.text
 
     answer = web.submit(question(page))
 
