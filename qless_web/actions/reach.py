@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qless_web.actions.form import Form
 
 #: What an action names in its address when it reaches further than to some queues.
-_WIDE = frozenset({"group", "worker"})
+_WIDE = frozenset({"group", "worker", "operation"})
 
 
 def queues(permission: Permission, form: Form, path: Mapping[str, str]) -> set[str] | None:
@@ -27,7 +27,7 @@ def queues(permission: Permission, form: Form, path: Mapping[str, str]) -> set[s
         path: the names of its address.
 
     Returns:
-        The queues; None where they cannot be told: a whole group of failures, or a worker.
+        The queues; None where they cannot be told: of a group of failures, an operation, a worker.
 
     """
     one = path.get("jid")

@@ -191,7 +191,7 @@ def operations(part: Slice) -> Page[Progress]:
 )
 def operation(operation: str) -> Progress:
     """Tell how far an operation is."""
-    return progress(_found(operation))
+    return progress(store.watched(current().client, _found(operation)))
 
 
 @shown(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from qless_core import wire
@@ -24,6 +24,8 @@ State = Literal["draft", "queued", "running", "paused", "stopped", "done"]
 #: Seconds that a draft waits to be started; days that an operation that ended is remembered.
 DRAFT_S: Final = 3_600
 KEPT_S: Final = 7 * 86_400
+#: Jobs of one that are looked at to say how they fare.
+_WATCHED: Final = 500
 #: Operations that are listed, the newest.
 MOST: Final = 1_000
 
@@ -222,6 +224,20 @@ def load(client: Client, operation: str) -> Operation | None:
         return None
     (found,) = send(client, call("hgetall", hash_key(client.keys, operation)))
     return from_hash(operation, found or {})
+
+
+def watched(client: Client, operation: Operation) -> Operation:
+    """Give an operation with how the first jobs fare that it put to work, where nobody noted that.
+
+    Raises:
+        QlessError: Redis could not be asked.
+
+    """
+    puts = operation.action in ("retry", "move") and operation.done
+    if not puts or operation.ended_again:
+        return operation
+    found = client.commands.operation_fare(operation.id, 0, _WATCHED)
+    return replace(operation, failed_again=found.failed, ended_again=found.ended)
 
 
 def change(client: Client, operation: str, **fields: object) -> None:

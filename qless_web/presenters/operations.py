@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from qless_web.formatting import short_jid
+from qless_web.operations.verbs import VERBS
 from qless_web.presenters import ask_words as words
 from qless_web.presenters import operation_words, paging
 from qless_web.presenters.jobs import job_link, queue_link
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from qless_web.operations.operation import Operation
     from qless_web.operations.report import Told
+    from qless_web.operations.verbs import Verb
 
 #: Lines of a table of what an operation is about, by class or by queue.
 _PARTS = 10
@@ -50,13 +52,26 @@ class OperationRow:
 
 @dataclass(frozen=True, kw_only=True)
 class OperationsPage(Page):
-    """The operations, the newest first."""
+    """The operations, the newest first.
+
+    Attributes:
+        rows: those of this page.
+        pages: where the others are.
+        total: how many there are.
+        verbs: what a new one can do, as pairs of word and text.
+        groups: groups of failures that it may be about.
+        tabs: the pages around operations.
+        empty: what to show where there are no rows.
+
+    """
 
     template: ClassVar[str] = "operations/index.html"
 
     rows: tuple[OperationRow, ...]
     pages: Pager
     total: int
+    verbs: tuple[tuple[str, str], ...]
+    groups: tuple[str, ...]
     tabs: tuple[Tab, ...]
     empty: EmptyState | None
 
@@ -69,8 +84,10 @@ TABS = (
 )
 
 
-def operations_page(total: int, found: Iterable[Operation], number: PageNumber) -> OperationsPage:
-    """Return page `number` of the operations."""
+def operations_page(
+    total: int, found: Iterable[Operation], number: PageNumber, groups: Sequence[str]
+) -> OperationsPage:
+    """Return page `number` of the operations; `groups` of failures a new one may be about."""
     pages = pager(Link("operations.index"), number=number, total=total)
     return OperationsPage(
         title="Operations",
@@ -79,9 +96,15 @@ def operations_page(total: int, found: Iterable[Operation], number: PageNumber) 
         rows=tuple(row(each) for each in found),
         pages=pages,
         total=total,
+        verbs=tuple((verb.name, _short(verb)) for verb in VERBS.values()),
+        groups=tuple(groups),
         tabs=TABS,
         empty=paging.beyond(pages, number) or (None if total else _NONE),
     )
+
+
+def _short(verb: Verb) -> str:
+    return verb.text.removesuffix(" of")
 
 
 def row(operation: Operation) -> OperationRow:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flask import Blueprint, Response, abort, request, stream_with_context
 
+from qless_core import reads
 from qless_web.console import current
 from qless_web.operations import operation as store
 from qless_web.operations import report
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 blueprint = Blueprint("operations", __name__)
 
+#: Groups of failures that are suggested for a new operation.
+_GROUPS = 50
+
 #: Jobs that were left alone which the page of an operation names.
 _NAMED = 25
 
@@ -28,8 +32,10 @@ _KINDS = {"ndjson": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 def index() -> Response:
     """List the operations, the newest first."""
     number = page_number(request.args.get("page"))
-    total, found = current().read(store.newest((number - 1) * number.size, number.size))
-    return render(operations.operations_page(total, found, number))
+    part = store.newest((number - 1) * number.size, number.size)
+    (total, found), groups = current().read(part, reads.failure_groups(reads.Slice(0, _GROUPS)))
+    names = [group.name for group in groups.rows]
+    return render(operations.operations_page(total, found, number, names))
 
 
 @blueprint.get("/operations/<name:operation>")
@@ -41,7 +47,7 @@ def show(operation: str) -> Response:
         abort(404, "There is no such operation: it may have been forgotten.")
     if kind in _KINDS:
         return _report(found, kind)
-    return render(operations.operation_page(found, left))
+    return render(operations.operation_page(store.watched(current().client, found), left))
 
 
 def _report(operation: Operation, kind: str) -> Response:

@@ -170,13 +170,22 @@ def test_data_that_is_no_object_is_left_alone(client, operations):
     assert (found["done"], found["failed"], found["left"]) == (0, 1, {"data": 1})
 
 
-def test_a_canary_waits_and_the_rest_follows_by_one_order(shop, operations):
+def test_a_canary_waits_and_the_rest_follows_by_one_order(shop, client, operations):
     shop.fail(*"abcdef")
     made = operations.order("retry", {"group": "boom"}, options={"canary": 2})["id"]
 
     first = operations.until(made, "paused")
     assert (first["done"], first["why"]) == (2, "canary")
     assert [shop.state(jid) for jid in "abc"] == ["waiting", "waiting", "failed"]
+    one, two = client.queues["mail"].pop(2)
+    one.complete()
+    two.fail("again", "no")
+    seen = operations.look(made)
+    assert (seen["failed_again"], seen["ended_again"]) == (1, 2)
+    assert (
+        "Of 2 that have ended since, 1 failed again: 50 %."
+        in operations.web.get(f"/operations/{made}").text
+    )
     operations.tell(made, "resume")
 
     assert operations.until(made)["done"] == 6
