@@ -29,7 +29,12 @@ class Served:
 
 
 @contextmanager
-def served(client: Client, *, working: bool = False, **settings: object) -> Iterator[Served]:
+def served(
+    client: Client,
+    *,
+    working: bool = False,
+    **settings: Any,  # noqa: ANN401 - any setting
+) -> Iterator[Served]:
     """Serve a console of the client for as long as the block lasts.
 
     Args:
