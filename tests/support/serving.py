@@ -33,7 +33,7 @@ def served(
     client: Client,
     *,
     working: bool = False,
-    **settings: Any,  # noqa: ANN401 - any setting
+    **settings: Any,
 ) -> Iterator[Served]:
     """Serve a console of the client for as long as the block lasts.
 
