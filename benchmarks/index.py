@@ -5,7 +5,7 @@
 
 Fills an index from empty, for a while at the default rate and once without a bound, and tells
 beside it how long one core worked for that: on a machine that does other things, too, that is what
-counts. Then the queries of benchmarks/queries.txt are asked, several times each, as a page asks them.
+counts. Then it asks the queries of benchmarks/queries.txt, several times each, as a page does.
 
 The goals on data set L: 8,000 jobs a second of one core, Redis under 25 % busy at the default rate,
 600 bytes of index a job beside its texts, and 300 ms for 95 of 100 answers.

@@ -51,6 +51,20 @@ _NO_WORDS: Final = (
     "INSERT INTO words (words, rowid, message, names, data, leaves) "
     "VALUES ('delete', ?, ?, ?, ?, ?)"
 )
+#: Sets of tags that are kept in memory.
+_REMEMBERED: Final = 20_000
+_FORGET: Final = (
+    """
+    DELETE FROM tagsets WHERE id <> 0
+      AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.tagset = tagsets.id)
+    """,
+    "DELETE FROM tagged WHERE tagset NOT IN (SELECT id FROM tagsets)",
+    "DELETE FROM names WHERE kind = :tag AND id NOT IN (SELECT tag FROM tagged)",
+    """
+    DELETE FROM names WHERE kind = :worker AND name <> ''
+      AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.worker = names.id)
+    """,
+)
 
 
 class _Row(NamedTuple):
@@ -112,10 +126,10 @@ class Store:
     def _load(self) -> None:
         db = self._db
         db.execute("INSERT OR IGNORE INTO tagsets (id, tags) VALUES (0, '[]')")
-        for id_, kind, name in db.execute("SELECT id, kind, name FROM names"):
+        for id_, kind, name in db.execute(
+            "SELECT id, kind, name FROM names WHERE kind <> ?", (TAG,)
+        ):
             self._remember(kind, name, id_)
-        for id_, text in db.execute("SELECT id, tags FROM tagsets"):
-            self._wear(tuple(json.loads(text)), id_)
         for id_, grp, pattern in db.execute("SELECT id, grp, pattern FROM patterns"):
             self._patterns[grp, pattern] = id_
         for queue, state, count in db.execute(
@@ -339,7 +353,7 @@ class Store:
         names = [self._said[row.klass]]
         if row.grp is not None:
             names.append(self._said[row.grp])
-        names += self._worn[row.tagset]
+        names += self._worn_by(row.tagset)
         return texts.message, _clean(" ".join(names)), texts.data, leaves.words(texts.data)
 
     def _count(self, row: _Row | None, step: int) -> None:
@@ -387,9 +401,20 @@ class Store:
         return self._remember(kind, name, int(id_ or 0))
 
     def _wear(self, tags: tuple[str, ...], id_: int) -> int:
+        # Where each job has a tag of its own there is no end to them.
+        if len(self._tagsets) >= _REMEMBERED:
+            self._tagsets, self._worn = {(): 0}, {0: ()}
         self._tagsets[tags] = id_
         self._worn[id_] = tags
         return id_
+
+    def _worn_by(self, id_: int) -> tuple[str, ...]:
+        found = self._worn.get(id_)
+        if found is None:
+            (text,) = self._db.execute("SELECT tags FROM tagsets WHERE id = ?", (id_,)).fetchone()
+            found = tuple(json.loads(text))
+            self._wear(found, id_)
+        return found
 
     def _tagset(self, tags: tuple[str, ...]) -> int:
         tags = tuple(sorted(set(tags)))
@@ -397,12 +422,43 @@ class Store:
         if found is not None:
             return found
         text = json.dumps(tags)
+        known = self._db.execute("SELECT id FROM tagsets WHERE tags = ?", (text,)).fetchone()
+        if known is not None:
+            return self._wear(tags, known[0])
         id_ = int(self._db.execute("INSERT INTO tagsets (tags) VALUES (?)", (text,)).lastrowid or 0)
         self._db.executemany(
             "INSERT INTO tagged (tag, tagset) VALUES (?, ?)",
-            [(self._name(TAG, tag), id_) for tag in tags],
+            [(self._tag(tag), id_) for tag in tags],
         )
         return self._wear(tags, id_)
+
+    def _tag(self, tag: str) -> int:
+        values = (TAG, bound(tag))
+        self._db.execute(
+            "INSERT OR IGNORE INTO names (kind, name) VALUES (?, CAST(? AS TEXT))", values
+        )
+        found = self._db.execute(
+            "SELECT id FROM names WHERE kind = ? AND name = CAST(? AS TEXT)", values
+        ).fetchone()
+        return int(found[0])
+
+    def forget(self) -> None:
+        """Forget tags and workers that no job has any more."""
+        db = self._db
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            for sql in _FORGET:
+                db.execute(sql, {"tag": TAG, "worker": WORKER})
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+        db.execute("COMMIT")
+        self._tagsets, self._worn = {(): 0}, {0: ()}
+        kept = {id_ for (id_,) in db.execute("SELECT id FROM names WHERE kind = ?", (WORKER,))}
+        for key in [
+            key for key, id_ in self._names.items() if key[0] == WORKER and id_ not in kept
+        ]:
+            del self._said[self._names.pop(key)]
 
     def _pattern(self, grp: int, entry: Entry) -> int:
         pattern = _clean(

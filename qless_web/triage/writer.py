@@ -41,6 +41,8 @@ _SLICE_S: Final = 0.25
 _REST_S: Final = 0.3
 #: Jobs that are read again in a second, one after the other, for what nobody tells.
 _AGAIN_EACH_S: Final = 200
+#: Seconds between two looks for names that no job has any more.
+_FORGET_S: Final = 3_600.0
 #: Milliseconds before the last sign of life from which on failures are read again.
 _OVERLAP_MS: Final = 60_000
 
@@ -119,8 +121,8 @@ class Writer:
         try:
             keeping = Keeping(self._client, connection, self._rate, self._shown)
             try:
-                self.trouble = ""
-                keeping.run(lambda: self._end.is_set() or self._index.is_replaced(name), self._end)
+                while not self._is_over(name):
+                    self._keep(keeping, name)
             finally:
                 keeping.close()
         except sqlite3.DatabaseError as error:
@@ -129,6 +131,18 @@ class Writer:
             raise
         finally:
             connection.close()
+
+    def _is_over(self, name: str) -> bool:
+        return self._end.is_set() or self._index.is_replaced(name)
+
+    def _keep(self, keeping: Keeping, name: str) -> None:
+        """Keep the index for as long as Redis can be asked."""
+        try:
+            self.trouble = ""
+            keeping.run(lambda: self._is_over(name), self._end)
+        except QlessError as error:
+            self._complain(error)
+            self._end.wait(_AGAIN_S)
 
 
 class Keeping:
@@ -161,6 +175,7 @@ class Keeping:
         self._look_at = self._note_at = self._late_at = 0.0
         self._late_upto = 0
         self._again_id = -1
+        self._forget_at = REAL.monotonic() + _FORGET_S
         self._again_at = REAL.monotonic()
         #: Server time minus the monotonic clock.
         self._ahead = 0.0
@@ -186,6 +201,8 @@ class Keeping:
             self._go_on(end)
 
     def _begin(self) -> None:
+        self._is_first, self._sweep = True, None
+        self._alive_at = self._store.told("as_of")
         if self._store.told("complete") and self._alive_at:
             self._since = int(self._alive_at * 1000) - _OVERLAP_MS
         self._watch.everything()
@@ -260,6 +277,9 @@ class Keeping:
         self._again_at = now
         some = self._store.after(self._again_id, min(most, STEP))
         self._again_id = some[-1][0] if some else -1
+        if not some and now >= self._forget_at:
+            self._forget_at = now + _FORGET_S
+            self._store.forget()
         read_in(self._source, self._store, [jid for _, jid in some])
 
     @property

@@ -16,6 +16,7 @@ import pytest
 import redis as redis_py
 
 from qless_core.client import Client
+from qless_core.embedded import EmbeddedServer
 from qless_web.triage import schema
 from qless_web.triage.filling import Sweep
 from qless_web.triage.index import NoIndex
@@ -33,6 +34,7 @@ KEEPER = """
 import sys, threading
 from pathlib import Path
 from qless_core.client import Client
+from qless_core.embedded import EmbeddedServer
 from qless_web.triage.index import Index
 from qless_web.triage.writer import Writer
 client = Client(sys.argv[1])
@@ -402,3 +404,36 @@ def test_a_reader_sees_one_moment_while_the_writer_goes_on(client, mail, tmp_pat
         connection.execute("COMMIT")
 
     assert (before, after) == ((20,), (20,))
+
+
+@pytest.mark.usefixtures("mail")
+def test_names_that_no_job_has_any_more_are_forgotten(client, tmp_path):
+    client.queues["mail"].put("app.Mail", {}, jid="odd", tags=["odd-1", "red"])
+    client.queues["mail"].put("app.Mail", {}, jid="even", tags=["red"])
+    with kept(client, tmp_path) as index:
+        pass
+    connection, _ = index.open()
+    try:
+        store = Store(connection)
+        store.put([("odd", None)])
+        store.forget()
+        names = {name for (name,) in connection.execute("SELECT name FROM names WHERE kind = 4")}
+        assert names == {"red"}
+        assert store.put(Source(client, 0).entries(["odd"])) == 1
+    finally:
+        connection.close()
+    assert jids(index, "tag:odd-1") == ["odd"]
+    assert jids(index, "tag:red") == ["even", "odd"]
+
+
+def test_the_writer_goes_on_where_redis_was_gone(tmp_path):
+    with (
+        EmbeddedServer(tmp_path / "redis") as server,
+        Client(server.url, worker_name="w-7-100") as client,
+    ):
+        client.queues["mail"].put("app.Mail", {}, jid="one")
+        with kept(client, tmp_path / "state") as index:
+            server.stop()
+            server.start()
+            client.queues["mail"].put("app.Mail", {}, jid="two")
+            eventually(lambda: jids(index, "jid:two") == ["two"])
