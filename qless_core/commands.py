@@ -30,6 +30,7 @@ from qless_core.records import (
     QueueStats,
     RecurringRecord,
     Report,
+    ShardLeave,
     ThrottleRecord,
     TrackedRecord,
     TurnReply,
@@ -1024,6 +1025,36 @@ class Commands:
         """Say what became of jobs that an operation put to work, of a stretch of at most 500."""
         reply = self._call("operation.fare", operation, start, count)
         return OperationFare.from_reply(wire.reply_record(reply))
+
+    # Going to another shard
+
+    def shard_leave(self, journey: str, jid: str) -> ShardLeave:
+        """Take a job away, to have it arrive on another shard; it is kept until `shard_settle`.
+
+        Args:
+            journey: a name that no other journey has.
+            jid: a job that nobody holds and nobody waits for, or a recurring job.
+
+        """
+        return ShardLeave.from_reply(wire.reply_record(self._call("shard.leave", journey, jid)))
+
+    def shard_arrive(self, journey: str, jid: str, luggage: str) -> str:
+        """Bring a job here that left another shard, once however often this is said.
+
+        Returns:
+            `arrived`; `known` when it had; or why it cannot: `exists`, `unreadable`.
+
+        """
+        return text(self._call("shard.arrive", journey, jid, luggage))
+
+    def shard_settle(self, journey: str, jid: str) -> bool:
+        """Forget a journey that is over, first where the job left; answers whether it was known."""
+        return bool(whole_or_0(self._call("shard.settle", journey, jid)))
+
+    def shard_leaving(self, count: int) -> list[tuple[str, str, str]]:
+        """List some of the jobs that left and were not settled: journey, jid and luggage."""
+        rows = self._list("shard.leaving", count)
+        return [(text(row[0]), text(row[1]), text(row[2])) for row in rows]
 
     # Walking what is long
 

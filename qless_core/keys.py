@@ -249,6 +249,10 @@ class Keys:
 
     # The console's own
 
+    def shards(self, name: str) -> str:
+        """Hash: jobs on their way to another shard, `leaving` here or `arrived` there (ours)."""
+        return f"{self.namespace}shards:{name}"
+
     def web(self, name: str) -> str:
         """Whatever the console keeps for itself (ours)."""
         return f"{self.namespace}web:{name}"

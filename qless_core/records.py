@@ -909,3 +909,23 @@ class OperationFare:
 def _numbers(found: object) -> dict[str, int]:
     items = found.items() if isinstance(found, dict) else ()
     return {name: whole_or_0(number) for name, number in items}
+
+
+@dataclass(frozen=True, slots=True)
+class ShardLeave:
+    """What became of a job that was to leave for another shard.
+
+    Attributes:
+        luggage: what is to arrive there; "" when it stays.
+        stays: why it stays: the state that it is in, `gone`, `unreadable`, or `dependents` when
+            others wait for it; "" when it left.
+
+    """
+
+    luggage: str = ""
+    stays: str = ""
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `shard.leave`."""
+        return cls(text(reply.get("luggage")), text(reply.get("stays")))

@@ -92,25 +92,7 @@ end
 local FIELDS = { 'jid', 'state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure', 'history',
   'throttles', 'remaining', 'time', 'expires', 'scheduled', 'klass' }
 
--- What is stored of a job, with each field of it in `fields`, as one that is removed needs it; nil, and why there is
--- nothing to act on.
-local function known_whole(jid)
-  local ok, found = pcall(call, 'hgetall', Key.job(jid))
-  if not ok then
-    return nil, 'unreadable'
-  end
-  local was = { fields = found }
-  for i = 1, #found, 2 do
-    was[found[i]] = found[i + 1]
-  end
-  was.fields = found -- whatever a job may have of that name
-  if not was.jid then
-    return nil, 'gone'
-  end
-  return was
-end
-
--- The same, of what most need.
+-- What is stored of a job, of what most actions need; nil, and why there is nothing to act on.
 local function known(jid)
   local ok, found = pcall(call, 'hmget', Key.job(jid), unpack(FIELDS))
   if not ok then
@@ -135,7 +117,7 @@ end
 local function look(now, op, jid, state)
   local was, why
   if op.action == 'cancel' then
-    was, why = known_whole(jid)
+    was, why = Whole.known(jid)
   else
     was, why = known(jid)
   end
@@ -189,23 +171,11 @@ local function keep(chunk, jid, was, what)
   chunk.kept[jid] = head .. cmsgpack.pack(what)
 end
 
--- The key of the sorted set that a job is in; nil for one that failed, or is in none.
-local function place_of(was)
-  if was.state == 'complete' then
-    return Key.completed
-  end
-  return Queue.set_of(was.state, was.queue)
-end
-
-local function score_in(key, jid)
-  return key and call('zscore', key, jid) or ''
-end
-
 -- What brings a job back to where it was, when it was put elsewhere.
 local function place_kept(chunk, jid, was)
   return { what = 'place', state = was.state or '', queue = was.queue or '', worker = was.worker,
     remaining = was.remaining, time = was.time, expires = was.expires, failure = was.failure,
-    throttles = was.throttles or '[]', scheduled = was.scheduled, score = score_in(place_of(was), jid), placed = Json.time(chunk.now) }
+    throttles = was.throttles or '[]', scheduled = was.scheduled, score = Whole.score(Whole.place(was), jid), placed = Json.time(chunk.now) }
 end
 
 -- Puts a job to work.
@@ -235,35 +205,6 @@ end
 
 Verbs.retry = Verbs.move
 
--- All that a job has: each field, its history, who waits for whom, where it stands in which set.
-local function whole(jid, was)
-  local all = { what = 'job', fields = was.fields,
-    history = call('lrange', Key.history(jid), 0, -1), dependencies = {}, dependents = {},
-    score = score_in(place_of(was), jid), tracked = score_in(Key.tracked, jid), tags = {}, throttles = {} }
-  if call('exists', Key.dependencies(jid), Key.dependents(jid)) > 0 then
-    all.dependencies = call('smembers', Key.dependencies(jid))
-    all.dependents = call('smembers', Key.dependents(jid))
-  end
-  for _, tag in ipairs(Tags.stored(was.tags)) do
-    local ok, score = pcall(call, 'zscore', Key.tag(tag), jid)
-    all.tags[#all.tags + 1] = tag
-    all.tags[#all.tags + 1] = ok and score or ''
-  end
-  if was.worker and was.worker ~= '' then
-    all.held = score_in(Key.worker_jobs(was.worker), jid)
-  end
-  for _, id in ipairs(was.throttles and Throttle.ids(was.throttles) or {}) do
-    for _, key in ipairs({ Key.throttle_locks(id), Key.throttle_pending(id) }) do
-      local ok, score = pcall(call, 'zscore', key, jid)
-      if ok and score then
-        table.insert(all.throttles, { key = key, score = score, id = id,
-          awaited = was.state == 'throttled' and call('zscore', Key.awaited(was.queue), id) or '' })
-      end
-    end
-  end
-  return all
-end
-
 -- Removes those that are doomed, all at once, which costs half; where one cannot be removed, each by itself.
 local function remove_doomed(chunk)
   local jids = chunk.doomed
@@ -287,7 +228,7 @@ function Verbs.cancel(chunk, jid, was)
   if call('exists', Key.dependents(jid)) == 1 and #Dependencies.waiting_for(jid, chunk.going, 1) > 0 then
     return 'dependents'
   end
-  keep(chunk, jid, was, whole(jid, was))
+  keep(chunk, jid, was, Whole.of(jid, was))
   chunk.going[jid] = true
   table.insert(chunk.doomed, jid)
   if #chunk.doomed == DOOMED then
@@ -376,54 +317,7 @@ end
 
 -- Undoing
 
-local function count_failed_again(queue, failure)
-  if type(failure.when) == 'number' and queue ~= '' then
-    pcall(call, 'hincrby', Key.stats('stats', Stats.bin(failure.when), queue), 'failed', 1)
-  end
-end
-
--- Into the group that a stored failure names, as its oldest job; nil where it names none.
-local function fail_again(jid, queue, text)
-  local failure = Json.object(text)
-  if type(failure.group) ~= 'string' then
-    return nil
-  end
-  call('rpush', Key.failed(failure.group), jid)
-  call('sadd', Key.failures, failure.group)
-  count_failed_again(queue, failure)
-  return failure
-end
-
-local function tell_failed(jid, failure)
-  local worker = type(failure.worker) == 'string' and failure.worker or ''
-  Events.failed(jid, { message = encode(tostring(failure.message or '')),
-    group = encode(failure.group) }, encode(worker))
-end
-
--- Into the set where a job stood, at its old place; answers the key, or nil where it failed or is nowhere.
-local function stand(now, jid, was)
-  if was.state == 'failed' then
-    return nil
-  end
-  local key = place_of(was)
-  if key then
-    call('zadd', key, was.score ~= '' and was.score or now, jid)
-    if was.queue ~= '' then
-      Queue.tell(was.queue)
-    end
-  end
-  return key
-end
-
-local function tell_back(jid, state, queue, failure)
-  if state == 'failed' and failure then
-    tell_failed(jid, failure)
-  elseif queue ~= '' then
-    Events.put(jid, encode(queue))
-  end
-end
-
-local Undo = {}
+local Undo = { job = Whole.back }
 
 -- The fields that a put wrote, as they were before.
 local function write_again(jid, back)
@@ -452,8 +346,8 @@ function Undo.place(now, jid, back)
   if back.state == 'waiting' and back.score == '' then
     back.score = Queue.score(Check.finite(is.priority) or 0, now)
   end
-  local entered = stand(now, jid, back)
-  local failure = back.state == 'failed' and fail_again(jid, back.queue, back.failure)
+  local entered = Whole.stand(now, jid, back)
+  local failure = back.state == 'failed' and Whole.fail_again(jid, back.queue, back.failure)
   write_again(jid, back)
   if (is.queue or '') ~= '' then
     Queue.leave(is.queue, jid, entered)
@@ -465,69 +359,7 @@ function Undo.place(now, jid, back)
   if back.queue ~= '' then
     Queue.remember(back.queue, now)
   end
-  tell_back(jid, back.state, back.queue, failure)
-  return nil
-end
-
-local function link_again(jid, all)
-  for _, other in ipairs(all.dependents) do
-    call('sadd', Key.dependents(jid), other)
-  end
-  local waited = Dependencies.effective(all.dependencies)
-  Dependencies.link(jid, waited)
-  return #waited
-end
-
-local function tag_again(now, jid, tags)
-  for i = 1, #tags, 2 do
-    if pcall(call, 'zadd', Key.tag(tags[i]), tags[i + 1] ~= '' and tags[i + 1] or now, jid) then
-      call('zincrby', Key.tags, 1, tags[i])
-    end
-  end
-end
-
--- A job that was removed, with all that it had.
-function Undo.job(now, jid, all)
-  if not Job.is_whole(jid) then
-    return 'unreadable'
-  elseif not Job.is_new(jid) then
-    return 'exists'
-  end
-  local was = { score = all.score }
-  for i = 1, #all.fields, 2 do
-    was[all.fields[i]] = all.fields[i + 1]
-  end
-  was.queue = was.queue or ''
-  for _, item in ipairs(all.history) do
-    call('rpush', Key.history(jid), item)
-  end
-  for i = 1, #all.fields, 2 do
-    call('hset', Key.job(jid), all.fields[i], all.fields[i + 1])
-  end
-  local waits = link_again(jid, all)
-  if was.state == 'depends' and waits == 0 then -- nothing is left to wait for
-    was.state, was.score = 'waiting', Queue.score(Check.finite(was.priority) or 0, now)
-    call('hset', Key.job(jid), 'state', 'waiting')
-  end
-  stand(now, jid, was)
-  local failure = was.state == 'failed' and fail_again(jid, was.queue, was.failure)
-  tag_again(now, jid, all.tags)
-  if all.tracked ~= '' then
-    call('zadd', Key.tracked, all.tracked, jid)
-  end
-  if all.held and all.held ~= '' then
-    call('zadd', Key.worker_jobs(was.worker), all.held, jid)
-  end
-  for _, place in ipairs(all.throttles) do
-    pcall(call, 'zadd', place.key, place.score, jid)
-    if place.awaited ~= '' then
-      call('zadd', Key.awaited(was.queue), 'NX', place.awaited, place.id)
-    end
-  end
-  if was.queue ~= '' then
-    Queue.remember(was.queue, now)
-  end
-  tell_back(jid, was.state, was.queue, failure)
+  Whole.tell(jid, back.state, back.queue, failure)
   return nil
 end
 

@@ -27,6 +27,7 @@ local FILES = [[
   once=once once.next=once
   operation.freeze=act operation.look=act? operation.step=act operation.fare=act?
   operation.rest=act
+  shard.leave=ship shard.arrive=ship shard.settle=ship shard.leaving=ship?
 ]]
 
 setmetatable(Commands, {

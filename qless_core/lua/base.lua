@@ -51,6 +51,7 @@ local Audit = from('audit')
 local Cron = from('cron')
 local Throttle = from('throttle')
 local Limits = from('limits')
+local Whole = from('whole')
 
 -- What belongs to one call alone. `now`: the moment as a text that Redis takes for a score, without
 -- having to write the number, which costs as much as a small command. `command`: the one that is carried

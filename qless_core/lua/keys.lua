@@ -192,6 +192,11 @@ function Key.event(name)
   return NAMESPACE .. name
 end
 
+-- hashes: jobs on their way to another shard, here and there
+function Key.shards(name)
+  return NAMESPACE .. 'shards:' .. name
+end
+
 -- whatever the console keeps for itself (ours)
 function Key.web(name)
   return NAMESPACE .. 'web:' .. name

@@ -14,6 +14,7 @@ from qless_core.errors import BadArgument
 from qless_core.jobs import Jobs
 from qless_core.shards.commands import ShardedCommands
 from qless_core.shards.events import ShardedEvents
+from qless_core.shards.moving import Moved, Mover
 from qless_core.shards.placement import Placement
 from qless_core.shards.queue import ShardedQueues
 from qless_core.shards.reserver import ShardedReserver
@@ -177,6 +178,62 @@ class ShardedClient(Client):
         """Close the connections that are not in use; the next call opens new ones."""
         for shard in self.shards.values():
             shard.close()
+
+    def gather(self, queue: str) -> Moved:
+        """Bring the jobs of a queue to the shard that it is placed on, while it is worked.
+
+        A job that runs, waits for others or is waited for stays where it is, and is worked there.
+
+        Args:
+            queue: the name of the queue.
+
+        Returns:
+            How many went, and which did not, with the reason.
+
+        Raises:
+            RedisUnavailable: a server is gone; done again, it goes on where it was.
+
+        """
+        home = self.placement.of(queue)
+        moved = Moved()
+        for shard in self.shards:
+            mover = Mover(self.shards, shard)
+            mover.resume()
+            if shard != home:
+                mover.queue(queue, home)
+            moved.add(mover.moved)
+        self.whereabouts.clear()
+        return moved
+
+    def drain(self, shard: str) -> Moved:
+        """Bring all jobs of a shard to the others, as if it were not there, while they are worked.
+
+        Completed jobs and those that cannot go yet stay; done again, it goes on.
+
+        Args:
+            shard: its name.
+
+        Returns:
+            How many went, and which did not, with the reason.
+
+        Raises:
+            BadArgument: there is no such shard, or no other.
+            RedisUnavailable: a server is gone; done again, it goes on where it was.
+
+        """
+        others = [name for name in self.shards if name != shard]
+        if shard not in self.shards or not others:
+            known = ", ".join(map(repr, self.shards))
+            problem = f"no shard {shard!r} can be drained into others: there are {known}"
+            raise BadArgument(problem)
+        pins = {queue: name for queue, name in self.placement.pins.items() if name != shard}
+        placement = Placement(others, pins)
+        mover = Mover(self.shards, shard)
+        mover.resume()
+        for queue in [*self.shards[shard].queues]:
+            mover.queue(queue, placement.of(queue))
+        self.whereabouts.clear()
+        return mover.moved
 
     def audit(self) -> NoReturn:
         """Refuse: each shard is audited by itself, `client.shards[name].audit()`."""

@@ -42,6 +42,11 @@ class Whereabouts:
         with self._lock:
             return self._known.pop(jid, None) is not None
 
+    def clear(self) -> None:
+        """Forget where all jobs were."""
+        with self._lock:
+            self._known.clear()
+
     def recall(self, jid: str) -> str | None:
         """Name the shard that a job was on when it was last seen; None when that is not known."""
         return self._known.get(jid)
