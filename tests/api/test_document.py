@@ -115,7 +115,15 @@ def test_what_an_action_takes_is_what_its_question_asks_for(app, shop, name):
         shop.client.queues["mail"].recur("Job", {}, 60, jid="a")
     else:
         shop.put("a", depends=["first"])
-    names = {"jid": "a", "queue": "mail", "group": "boom", "worker": "worker-1"}
+    names = {
+        "alert": "Late",
+        "group": "boom",
+        "jid": "a",
+        "option": "heartbeat",
+        "queue": "mail",
+        "view": "Busy",
+        "worker": "worker-1",
+    }
     path = re.sub(r"<name:(\w+)>", lambda found: names[found[1]], action.rule)
     if name in {"retry_jobs", "cancel_jobs", "move_jobs"}:
         path += "?jids=a"
