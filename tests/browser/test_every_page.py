@@ -7,10 +7,14 @@ import pytest
 from qless_core import Client
 from qless_core.embedded import EmbeddedServer
 from qless_core.records import WorkerChild, WorkerInfo
+from qless_web import trail
 from qless_web.demo import seeds
 from qless_web.formatting import tilde
+from qless_web.operations import at_once
+from qless_web.operations.freezing import Asked
 from tests.support.axe import findings
 from tests.support.serving import served
+from tests.support.shop import OPERATION, make_operation
 
 pytestmark = pytest.mark.browser
 
@@ -25,6 +29,8 @@ PAGES = (
     "/failed/webhooks-HTTPError/mute", "/failed?show=muted", "/trouble", "/compare", "/deploys",
     "/tags", "/tag?tag=vip", "/workers", "/completed", "/completed?page=999", "/config",
     "/config/heartbeat/set", "/config/undo", "/queues/mail/put", "/about", "/preferences",
+    "/operations", "/operations/new?action=retry&group=webhooks-HTTPError", "/audit",
+    "/operations/new?action=edit&jids=x", f"/operations/{OPERATION}",
     "/help/keys", "/alerts", "/alerts/save", "/views", "/views/save?address=/queues",
     "/search?q=mail",
     "/search?q=nothing-like-it", "/jobs/close-day", "/jobs/no-such-job",
@@ -62,6 +68,11 @@ def paths(shop):
     client.workers.ask(worker, "pause")
     # Looking at all pages takes longer than a worker may be silent.
     client.redis.zadd(client.keys.workers, {worker: client.now() + 3_600})
+    failed = client.redis.lrange(client.keys.failed("webhooks-HTTPError"), -9, -1)
+    make_operation(client, "retry", *failed, "gone", state="draft")
+    at_once.cancel(client, [(failed[0], "")], "", Asked(who="dana"), 3_600)
+    (rests,) = client.redis.zrange(client.keys.web("trash"), 0, 0)
+    trail.write(client, trail.Entry(action="retry_job", who="dana", note="why"), days=1, most=100)
     running = client.jobs[jobs["running"]]
     client.commands.progress(running.jid, running.worker_name, 3, total=4, note="pages")
     return (
@@ -74,6 +85,8 @@ def paths(shop):
         f"/jobs/{tilde(jobs['depends'])}/graph",
         f"/jobs/{tilde(jobs['depends'])}/timeline",
         f"/compare?a={jobs['failed']}&b={jobs['complete']}",
+        f"/operations/{rests}",
+        f"/trash?operation={rests}",
         f"/workers/{tilde(worker)}",
         f"/workers/{tilde(worker)}/stop",
     )
