@@ -42,6 +42,7 @@ TRIED = {
         (SIGN_IN, "a_session_ends_for_every_copy_of_its_cookie"),
         (SIGN_IN, "a_session_ends_where_nothing_is_done_and_lives_where_something_is"),
         (SIGN_IN, "a_session_ends_after_its_longest_time_in_any_case"),
+        (SIGN_IN, "a_stream_of_somebody_who_signed_in_ends_to_ask_anew"),
         (SIGN_IN, "sessions_outlive_a_new_key_as_long_as_the_old_one_is_there")],
     8: [(ATTACKS, "to_sign_in_makes_another_session_than_one_that_was_given")],
     9: [(TOKENS, "without_a_token_that_somebody_has_nothing_is_read_or_done"),

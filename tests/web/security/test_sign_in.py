@@ -297,3 +297,14 @@ def test_no_password_digest_or_key_is_in_the_log_or_a_page(web, guarded, digest,
     for secret in (PASSWORD, digest, KEY):
         assert secret not in said
     assert PASSWORD not in caplog.text
+
+
+def test_a_stream_of_somebody_who_signed_in_ends_to_ask_anew(web, client, monkeypatch):
+    """So a stolen cookie hears nothing more a while after the session was ended."""
+    client.queues["mail"].put("A", {})
+    sign_in(web, "viewer")
+    monkeypatch.setattr("qless_web.gate.STREAM_S", -1.0)
+
+    with web.get("/events?topics=queues") as answer:
+        assert answer.mimetype == "text/event-stream"
+        assert len(list(answer.response)) == 1
