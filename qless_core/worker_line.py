@@ -18,12 +18,14 @@ from qless_core.command_line import Parser
 from qless_core.connection import DEFAULT_NAMESPACE, DEFAULT_URL
 from qless_core.errors import BadArgument, QlessError
 from qless_core.masking import hushed
+from qless_core.shards import ShardedClient
 from qless_core.worker.early import ENDING
 from qless_core.worker.forking import ForkingWorker
 from qless_core.worker.greenlets import GreenletWorker
 from qless_core.worker.logs import JobFilter
 from qless_core.worker.reserving import Ordered, RoundRobin, Shuffled, Weighted
 from qless_core.worker.serial import SerialWorker
+from qless_core.worker.sharded import ShardedWorker
 from qless_core.worker.threads import ThreadWorker
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from qless_core.worker.reserving import Order
 
+    Kind = ForkingWorker | SerialWorker | ThreadWorker
     #: What the environment says: any mapping of text will do.
     Environment = Mapping[str, str]
 
@@ -87,10 +90,12 @@ def _work(arguments: argparse.Namespace, argv: Sequence[str] | None) -> int:
     sys.path[:0] = arguments.path or [str(Path.cwd())]
     for app in arguments.app:
         _load(app)
-    with Client(
-        arguments.redis_url, namespace=arguments.namespace, worker_name=arguments.name
-    ) as client:
-        worker = _worker(client, names, arguments)
+    kind, options = _asked_for(arguments)
+    with _client(arguments) as client:
+        if isinstance(client, ShardedClient):
+            worker: Any = ShardedWorker(client, names, kind=kind, **options)
+        else:
+            worker = kind(client, names, **options)
         say = logging.getLogger("qless.worker").warning
         say("%s: %s; TERM ends it, QUIT once its jobs are done", client, worker)
         worker.run()
@@ -120,10 +125,32 @@ def _queues(arguments: argparse.Namespace) -> list[str]:
     return names
 
 
-def _worker(
-    client: Client, names: Sequence[str], arguments: argparse.Namespace
-) -> ForkingWorker | SerialWorker | ThreadWorker:
-    """Make the worker that the arguments ask for.
+def _client(arguments: argparse.Namespace) -> Client:
+    """Make the client of a server, or of the shards where several are named.
+
+    Raises:
+        BadArgument: an address cannot be understood, or of several one has no name of its own.
+
+    """
+    given: list[str] = arguments.redis_url or [arguments.usual_url]
+    named = dict(map(_named_address, given))
+    settings = {"namespace": arguments.namespace, "worker_name": arguments.name}
+    if len(given) == 1:
+        return Client(*named.values(), **settings)
+    if len(named) < len(given) or "" in named:
+        problem = "of several --redis-url each needs a name of its own: --redis-url one=redis://a"
+        raise BadArgument(problem)
+    return ShardedClient({name: Client(url, **settings) for name, url in named.items()})
+
+
+def _named_address(text: str) -> tuple[str, str]:
+    """Read NAME=URL, or a URL; the name is "" then."""
+    name, equals, url = text.partition("=")
+    return (name, url) if equals and "://" not in name else ("", text)
+
+
+def _asked_for(arguments: argparse.Namespace) -> tuple[type[Kind], dict[str, Any]]:
+    """Give the kind of worker that the arguments ask for, and its options.
 
     Raises:
         BadArgument: what they ask for makes no sense, or cannot be imported.
@@ -146,15 +173,15 @@ def _worker(
     }
     kind, concurrency = arguments.kind, _concurrency(arguments)
     if kind == "forking":
-        return ForkingWorker(client, names, concurrency=concurrency, **of_children, **options)
+        return ForkingWorker, {"concurrency": concurrency, **of_children, **options}
     for name, value in of_children.items():
         if value:
             problem = f"--{name.removesuffix('_s').replace('_', '-')} is for --kind forking alone"
             raise BadArgument(problem)
     if kind == "serial":
-        return SerialWorker(client, names, **options)
+        return SerialWorker, options
     make = GreenletWorker if kind == "greenlet" else ThreadWorker
-    return make(client, names, concurrency=concurrency, **options)
+    return make, {"concurrency": concurrency, **options}
 
 
 def _concurrency(arguments: argparse.Namespace) -> int:
@@ -258,7 +285,7 @@ def _check(arguments: argparse.Namespace) -> int:
     """
     host = socket.gethostname()
     failing = ""
-    with Client(arguments.redis_url, namespace=arguments.namespace) as client:
+    with _client(arguments) as client:
         names = [arguments.name] if arguments.name else []
         for record in client.workers.details(*names):
             here = arguments.name or (record.info is not None and record.info.host == host)
@@ -294,7 +321,13 @@ def _parser(environment: Environment) -> Parser:
     )
     add = parser.add_argument
     url = environment.get("REDIS_URL") or DEFAULT_URL
-    add("--redis-url", metavar="URL", default=url, help="where Redis is (REDIS_URL)")
+    add(
+        "--redis-url",
+        metavar="[NAME=]URL",
+        action="append",
+        help="where Redis is (REDIS_URL); repeatable: each is a shard then, worked by itself",
+    )
+    parser.set_defaults(usual_url=url)
     add("--namespace", default=DEFAULT_NAMESPACE, help="what every key begins with (%(default)s)")
     add(
         "-q",

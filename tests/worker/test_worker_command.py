@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from qless_core.client import Client
 from tests.support.polling import PATIENCE_S, eventually
 from tests.support.processes import children_of
 
@@ -84,6 +85,27 @@ def test_a_burst_ends_when_all_is_done(command, program, kind):
 
     assert done.returncode == 0, done.stderr
     assert [program.client.jobs[jid].state for jid in jids] == ["complete", "complete"]
+
+
+def test_several_addresses_are_shards_each_worked(command, program):
+    names = ("one", "two")
+    shards = [Client(program.url, namespace=f"{name}:") for name in names]
+    program.folder.joinpath("traces").touch()
+    for shard in shards:
+        shard.queues["q"].put(f"{JOBS}.quick", {"file": str(program.file)})
+    addresses = [f"--redis-url={name}={program.url}?namespace={name}:" for name in names]
+
+    done = command.run("-q", "q", *addresses, "--burst")
+
+    assert done.returncode == 0, done.stderr
+    assert [len(shard.jobs.complete()) for shard in shards] == [1, 1]
+    assert len({pid for _, _, pid in program.traces("ran")}) == 2
+
+
+def test_of_several_addresses_each_needs_a_name(command, program):
+    done = command.run("-q", "q", "--redis-url", program.url, "--redis-url", f"two={program.url}")
+
+    assert (done.returncode, "each needs a name" in done.stderr) == (1, True)
 
 
 def test_what_a_shell_says_is_taken_from_the_environment(command, program):
