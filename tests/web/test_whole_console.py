@@ -19,6 +19,7 @@ from qless_core.records import WorkerChild, WorkerInfo
 from qless_web import create_app
 from qless_web.actions.action import ACTIONS
 from qless_web.demo import seeds
+from qless_web.triage import handling
 from tests.support.crawl import crawl
 from tests.support.dom import parse
 from tests.support.shop import AWKWARD
@@ -58,6 +59,8 @@ def plant_what_is_rare(client):
     queue.recur("Again", {}, interval=3_600, jid="rare/held", offset=9_999)
     client.jobs["rare/held"].pause()
     client.redis.hset(client.keys.web("views"), "Rare", "/queues?sort=oldest")
+    muted = handling.Handling(fold="muted", by="kim", at=1.0, note="known", assignee="kim")
+    handling.save(client.redis, client.keys, "default", muted)
     changed = {"at": 1, "option": "application", "was": None, "now": "shop"}
     client.redis.lpush(client.keys.web("config:history"), json.dumps(changed))
     queue.recur("Again", {}, interval=3_600, jid="rare/again")
