@@ -192,7 +192,7 @@ def failures_page(found: Inbox, touched: Mapping[str, Touched], asked: Asked) ->
         failed=asked.failed,
         groups=total,
         note=_unknown(asked.why_not),
-        actions=(_RETRY_ALL,) if total else (),
+        actions=(_MARK_DEPLOY, *((_RETRY_ALL,) if total else ())),
         empty=paging.beyond(pages, asked.number) or (None if found.shown else _empty(wish, total)),
     )
 
@@ -320,6 +320,8 @@ def _queue(most: Most) -> Most:
 # -- Nothing to show
 
 _RETRY_ALL = Action(text="Retry all", link=Link("act.unfail_all"), icon="retry", asks=True)
+
+_MARK_DEPLOY = Action(text="Mark a deploy", link=Link("act.mark_deploy"), icon="log", asks=True)
 
 _NONE = EmptyState(
     kind="nothing-wrong",
