@@ -463,6 +463,7 @@ READING = [
     ("multiget", "j", "k", "gone"),
     ("operation.look", "op", 0, 5),
     ("operation.fare", "op", 0, 5),
+    ("shard.leaving", 5),
     ("peek", "q", 10),
     ("jobs", "complete"),
     ("jobs", "running", "q"),
@@ -563,6 +564,12 @@ def test_what_reads_says_so_in_its_file():
 
 # A full server
 
+#: A recurring job as `shard.leave` tells of it.
+LUGGAGE = (
+    "86a57175657565a171a66669656c647394a36a6964a56f6674656ea57175657565a171a477686174a57265637572"
+    "a472756e7390a7706c616e6e6564a0a573636f7265a135"
+)
+
 
 @pytest.fixture
 def full(redis, lua):
@@ -650,6 +657,9 @@ WRITES = [
     ("operation.freeze", "new", "group", "g", "", 0),
     ("operation.rest", "op", "paused", ""),
     ("operation.step", "op", 1, 5, 1),
+    ("shard.leave", "journey", "later"),
+    ("shard.leave", "journey", "r"),
+    ("shard.arrive", "journey", "new", LUGGAGE),
     ("bulk.move", "", "p", "parent", "", "failed", ""),
     ("bulk.cancel", "", "later", "", "failed", ""),
     ("bulk.cancel", "", "later", ""),
@@ -686,7 +696,14 @@ WRITES = [
 ]
 
 #: Commands that need no memory.
-FREEING = {"unpause", "unrecur", "queue.forget", "config.unset", "worker.deregister"}
+FREEING = {
+    "shard.settle",
+    "unpause",
+    "unrecur",
+    "queue.forget",
+    "config.unset",
+    "worker.deregister",
+}
 
 #: Commands that do without what they cannot write, as nobody is the worse for it.
 SPARING = {"wait.wake"}
