@@ -1,4 +1,4 @@
-"""Search by the API: parts that follow one another, slips with their place, how the index stands."""
+"""Search by the API: parts that follow one another, slips with their place, the index itself."""
 
 from __future__ import annotations
 
