@@ -81,6 +81,7 @@ def _ask_edit(form: Form, jid: str) -> AskPage:
         Field(
             name="data",
             help="What it works on from now on: JSON, as text, kept byte for byte.",
+            pattern=typed.JSON,
             example='{"to": "kim"}',
         ),
         Field(

@@ -113,7 +113,14 @@ def _ask_put(form: Form, queue: str) -> AskPage:
     ask=_ask_put,
     takes=(
         Field(name="klass", help=_KLASS, example="shop.Welcome"),
-        Field(name="data", required=False, default="{}", help=_DATA, example='{"to": "kim"}'),
+        Field(
+            name="data",
+            required=False,
+            default="{}",
+            help=_DATA,
+            pattern=typed.JSON,
+            example='{"to": "kim"}',
+        ),
         _WHEN,
         *_OPTIONS,
         _DEPENDS,
@@ -161,7 +168,12 @@ def _editable(shown: Shown) -> str | None:
     takes=(
         Field(name="klass", required=False, help=f"{_KLASS} That of the other when not given."),
         Field(name="queue", required=False, help="Where it goes. That of the other.", example="q"),
-        Field(name="data", required=False, help=f"{_DATA} That of the other when not given."),
+        Field(
+            name="data",
+            required=False,
+            help=f"{_DATA} That of the other when not given.",
+            pattern=typed.JSON,
+        ),
         _WHEN,
         # `jid` is in the address already: a program lets it be made up, or puts one itself.
         *(each for each in _OPTIONS if each.name != "jid"),
