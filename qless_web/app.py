@@ -51,8 +51,8 @@ from qless_web.views import (
     sign_in,
     tags,
     tracked,
-    trouble,
     trash,
+    trouble,
     views,
     workers,
 )
