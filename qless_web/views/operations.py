@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flask import Blueprint, Response, abort, request, stream_with_context
+from flask import Blueprint, Response, abort, request
 
 from qless_core import reads
 from qless_web.console import current
@@ -53,7 +53,7 @@ def show(operation: str) -> Response:
 def _report(operation: Operation, kind: str) -> Response:
     told = report.entries(current().client, operation)
     lines = report.csv_lines(told) if kind == "csv" else report.ndjson(told)
-    response = Response(stream_with_context(lines), content_type=_KINDS[kind])
+    response = Response(lines, content_type=_KINDS[kind])
     name = f"operation-{operation.id}.{kind}"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

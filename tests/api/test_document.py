@@ -9,6 +9,7 @@ import pytest
 
 from qless_web import create_app
 from qless_web.actions.action import ACTIONS
+from qless_web.api.acting import served
 from qless_web.api.jobs import RECURRING_JOB
 from qless_web.api.openapi import path_of
 from qless_web.api.text import dumps
@@ -48,7 +49,9 @@ def test_every_action_of_the_console_is_in_it(document):
     }
 
     snake = {re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", name) for name in posts}
-    assert snake == set(ACTIONS)
+    # These are parts of what `startOperation` does, and of `undoOperation`.
+    within = {"prepare_operation", "start_cancelling", "restore_jobs"}
+    assert snake == set(ACTIONS) - within
 
 
 def test_every_operation_has_a_name_of_its_own_and_a_sentence(document):
@@ -107,7 +110,7 @@ def test_a_copy_that_is_current_is_not_sent_again(api):
     assert again.data == b""
 
 
-@pytest.mark.parametrize("name", sorted(ACTIONS))
+@pytest.mark.parametrize("name", sorted(each.name for each in served()))
 def test_what_an_action_takes_is_what_its_question_asks_for(app, shop, name):
     action = ACTIONS[name]
     shop.put("first", queue="else")

@@ -127,22 +127,25 @@ _OPERATIONS: dict[str, store.State] = {
 }
 
 
-def make_operation(client: Client, action: str, *jids: str, state: store.State) -> None:
-    """Make the operation `OPERATION`, which does something to jobs, in a state."""
+def make_operation(
+    client: Client, action: str, *jids: str, state: store.State, name: str = OPERATION
+) -> None:
+    """Make an operation that does something to jobs, in a state, and list it."""
     made = freezing.freeze(
         client,
         action=action,
         selection=Selection(jids=jids),
         options=Options(),
-        asked=freezing.Asked(),
+        asked=freezing.Asked(who="kim"),
         search=tuple,
         keep_s=86_400,
     )
     for key_of in (store.hash_key, store.list_key):
-        client.redis.rename(key_of(client.keys, made.id), key_of(client.keys, OPERATION))
-    store.change(client, OPERATION, state="queued" if state == "done" else state, run=1)
+        client.redis.rename(key_of(client.keys, made.id), key_of(client.keys, name))
+    client.redis.zadd(store.index_key(client.keys), {name: client.now()})
+    store.change(client, name, state="queued" if state == "done" else state, run=1)
     if state == "done":
-        client.commands.operation_step(OPERATION, 1, len(jids), 1.0)
+        client.commands.operation_step(name, 1, len(jids), 1.0)
 
 
 def _finish(client: Client, action: str) -> None:
