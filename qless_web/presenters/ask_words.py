@@ -40,7 +40,7 @@ REASONS: dict[str, tuple[str, str, str]] = {
         "have something else under one of their keys",
         "something else stands under one of its keys",
     ),
-    "changed": ("has changed", "have changed", "it has changed since"),
+    "changed": ("has changed since", "have changed since", "it has changed since"),
     "since": (
         "has failed since you looked",
         "have failed since you looked",
@@ -52,7 +52,6 @@ REASONS: dict[str, tuple[str, str, str]] = {
         "it is so already",
     ),
     "untracked": ("is not tracked", "are not tracked", "it is not tracked"),
-    "changed": ("has changed since", "have changed since", "it has changed since"),
     "data": (
         "has data that is no JSON object",
         "have data that is no JSON object",
