@@ -56,10 +56,10 @@ def test_a_colour_by_its_token_is_none(value):
     assert not colours(f"/* #000 */ a:hover {{ white-space: nowrap; fill: {value}; }}")
 
 
-def test_every_style_sheet_is_listed_in_the_base_alone():
+def test_every_style_sheet_is_listed_once_for_every_layout():
     templates = {path: path.read_text() for path in (WEB / "templates").rglob("*.html")}
-    base = templates.pop(WEB / "templates" / "base.html")
-    (listed,) = re.findall(r"{% for sheet in \(([^)]*)\)", base)
+    sheets = templates.pop(WEB / "templates" / "_sheets.html")
+    (listed,) = re.findall(r"{% for sheet in \(([^)]*)\)", sheets)
     names = re.findall(r'"([\w/-]+)"', listed)
 
     assert sorted(names) == sorted(
