@@ -196,9 +196,7 @@ def test_no_page_needs_more_than_three_round_trips(visit):
     # A whole list as a file is no page: it is read stretch by stretch.
     files = ("/export/", "?report=")
     pages = {
-        path: cost
-        for path, cost in visit.costs.items()
-        if not any(part in path for part in files)
+        path: cost for path, cost in visit.costs.items() if not any(part in path for part in files)
     }
     assert {path: cost for path, cost in pages.items() if cost > 3} == {}
 
