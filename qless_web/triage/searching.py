@@ -7,6 +7,7 @@ fair sample, are looked at first; they tell which way is quick, and how many the
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections import Counter
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from qless_web.triage import clauses
 from qless_web.triage.checking import fits
 from qless_web.triage.clauses import SHOWN, Clauses, matching
 from qless_web.triage.entry import BLANK
-from qless_web.triage.query import ANYTHING, And, Field, Node, Not, conjuncts
+from qless_web.triage.query import ANYTHING, And, Field, Node, Not, Word, conjuncts
 from qless_web.triage.schema import REGIONS, SHIFT, STATES
 
 if TYPE_CHECKING:
@@ -52,16 +53,25 @@ _INDEXED: Final = frozenset(
     {"state", "group", "klass", "queue", "worker", "host", "tag", "age", "pattern", "jid"}
 )
 _BOUNDS: Final = "BETWEEN :low AND :high"
-#: Whether a job has the words, by its texts: to look them up for one job takes far longer.
+#: Whether a job has the words, by its texts: to look them up for one job takes far longer. Most
+#: that have not are told by `{may}`; in texts of other letters than ASCII's it cannot tell.
 _HAS_WORDS: Final = """
 EXISTS (
   SELECT 1 FROM texts t
   JOIN names k ON k.id = jobs.klass
   LEFT JOIN names g ON g.id = jobs.grp
   JOIN tagsets s ON s.id = jobs.tagset
-  WHERE t.id = (jobs.id & 4294967295) AND has_words(t.message, t.data, k.name, g.name, s.tags)
+  WHERE t.id = (jobs.id & 4294967295) AND {may}
+    AND has_words(t.message, t.data, k.name, g.name, s.tags)
 )
 """
+_MAY_HAVE: Final = r"""(
+  t.message LIKE {part} OR t.data LIKE {part} OR k.name LIKE {part} OR g.name LIKE {part}
+  OR s.tags LIKE {part} OR s.tags LIKE '%\u%'
+  OR length(CAST(t.message || t.data || k.name || coalesce(g.name, '') AS BLOB))
+    > length(t.message || t.data || k.name || coalesce(g.name, ''))
+)"""
+_PLAIN = re.compile(r"[a-z0-9]+", re.IGNORECASE | re.ASCII)
 _COUNT_TOLD: Final = "SELECT coalesce(max(value), 0) FROM meta WHERE name = 'jobs'"
 
 #: What is told of a match: what the facets need, and what puts it in order.
@@ -327,10 +337,18 @@ class Search:
             source = "words CROSS JOIN jobs ON jobs.id = words.rowid"
             conditions = [f"words MATCH {self._match}", f"words.rowid {_BOUNDS}", *conditions]
         elif self._match:
-            conditions.append(_HAS_WORDS)
+            conditions.append(_HAS_WORDS.format(may=self._may_have()))
         elif words_lead:
             conditions = [f"jobs.id {_BOUNDS}", *conditions]
         return f"{source} WHERE {' AND '.join(conditions) or '1'}"
+
+    def _may_have(self) -> str:
+        """Write what those that have all words have at least: a part of the longest."""
+        words = [node.text.parts[0] for node in self._words if isinstance(node, Word)]
+        parts = [part for word in words for part in _PLAIN.findall(word)]
+        if not parts:
+            return "1"
+        return _MAY_HAVE.format(part=self._clauses.bind(f"%{max(parts, key=len)}%"))
 
     def _rows(self, source: str) -> tuple[list[tuple[Any, ...]], bool]:
         return self._rows_within(f"SELECT {_COLUMNS} FROM {source}")  # noqa: S608 - of ours
