@@ -9,12 +9,14 @@ from flask import abort
 
 from qless_core import reads, wire
 from qless_core.errors import BadArgument
+from qless_core.reads.names import NameDigest, resolve
 from qless_web.actions.action import AskAgain, action
 from qless_web.actions.operating import asked, prepare
 from qless_web.actions.outcome import Outcome
 from qless_web.actions.searching import found_by
 from qless_web.actions.timing import seconds
 from qless_web.console import current
+from qless_web.formatting import untilde
 from qless_web.operations import freezing, options, ordering, selection
 from qless_web.operations import operation as store
 from qless_web.operations.verbs import VERBS, Verb
@@ -63,7 +65,16 @@ def _verb(form: Form) -> Verb:
 
 def _selection(form: Form) -> Selection:
     jids = [jid for jid, _ in form.targets()] or list(form.all("jids"))
-    return selection.of_form({"group": form.get("group"), "q": form.get("q"), "jids": jids})
+    group = form.get("group") or _group(form.get("failed"))
+    return selection.of_form({"group": group, "q": form.get("q"), "jids": jids})
+
+
+def _group(written: str) -> str:
+    """Give the group that an address names; of a long name it has the digest."""
+    name = untilde(written)
+    if not isinstance(name, NameDigest):
+        return name
+    return current().read(resolve("group", name)) or written
 
 
 def _ask_prepare(form: Form) -> AskPage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from qless_web.formatting import tilde
 from qless_web.presenters import named
 from qless_web.presenters.charts import state_bar
 from qless_web.presenters.jobs import group_link, queue_link
@@ -151,6 +152,12 @@ def group_actions(group: str) -> tuple[Action, ...]:
     return (
         Action(text="Retry", link=Link("act.retry_group", values), icon="retry", asks=True),
         Action(text="Move", link=Link("act.move_group", values), icon="move", asks=True),
+        Action(
+            text="Retry with options",
+            link=Link("act.prepare_operation", {"action": "retry", "failed": tilde(group)}),
+            icon="operations",
+            asks=True,
+        ),
         Action(
             text="Cancel",
             link=Link("act.cancel_group", values),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 
 import pytest
 
+from qless_web.formatting import tilde
 from qless_web.operations import ordering
 from qless_web.operations.background import bury
 from tests.support.polling import eventually
@@ -311,3 +313,25 @@ def test_what_a_dead_process_of_this_host_did_is_taken_from_it(client):
 
     assert bury(ordering.workshop(client, "me")) == 1
     assert dead.jobs["a"].state == "stalled"
+
+
+def test_from_the_page_of_a_group_it_is_prepared_shown_and_started(shop, operations):
+    name = "a/b " + "long " * 300
+    shop.fail(*(f"job-{number}" for number in range(101)), group=name)
+    web = operations.web
+    (link,) = re.findall(r'href="(/operations/new[^"]*)"', web.get(f"/failed/{tilde(name)}").text)
+
+    asked = web.get(link.replace("&amp;", "&"))
+    assert "Retry 101 jobs" in asked.text
+    shown = web.post("/operations/new", data={"action": "retry", "group": name, "queue": "slow"})
+    assert shown.status_code == 303
+    page = shown.headers["Location"]
+    assert "Type <strong>101</strong> to go on" in web.get(page).text
+    assert shop.state("job-0") == "failed"
+    start = f"{page}/start"
+    assert web.post(start, data={"expected": "101"}).status_code == 422
+    assert web.post(start, data={"expected": "101", "typed": "101"}).status_code == 303
+
+    assert operations.until(page.rpartition("/")[2])["done"] == 101
+    assert shop.queue("job-100") == "slow"
+    assert web.get(page).text.count('class="badge" data-state="complete"') == 1
