@@ -11,6 +11,7 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Final
 
 from qless_core.clock import REAL
+from qless_core.errors import NotPermitted
 from qless_core.worker.serial import SerialWorker
 from qless_web.operations import ordering
 from qless_web.operations.running import Bench
@@ -102,7 +103,9 @@ class Background:
 
     def _complain(self, error: Exception) -> None:
         if not self._fails:
-            log.warning("operations are not done by this process for now: %s", error)
+            # Of a user who may only read each page says so already.
+            level = logging.INFO if isinstance(error, NotPermitted) else logging.WARNING
+            log.log(level, "operations are not done by this process for now: %s", error)
         self._fails = True
 
 
