@@ -602,14 +602,19 @@ def full(redis, lua):
     lua("put", 16, "w", "done", "done", "K", "{}", 0)
     lua.pop(17, queue="done")
     lua("complete", 18, "done", "w", "done", "{}")
+    _store_what_no_command_puts(redis)
+    redis.config_set("maxmemory", 1)
+    yield lua
+    redis.config_set("maxmemory", 0)
+
+
+def _store_what_no_command_puts(redis):
+    """Store jobs that are gone, and an operation of the console."""
     redis.lpush("ql:f:ghosts", "ghost")
     redis.zadd("ql:q:q-work", {"ghost": 0})
     operation = {"action": "cancel", "form": "jids", "state": "queued", "run": "1", "total": "1"}
     redis.hset("ql:web:operation:op", mapping=operation)
     redis.lpush("ql:web:operation:op:list", "ffailed")
-    redis.config_set("maxmemory", 1)
-    yield lua
-    redis.config_set("maxmemory", 0)
 
 
 WRITES = [
