@@ -127,6 +127,11 @@ _OPERATIONS: dict[str, store.State] = {
 }
 
 
+def _found_nothing(q: str) -> tuple[str, ...]:
+    del q
+    return ()
+
+
 def make_operation(
     client: Client, action: str, *jids: str, state: store.State, name: str = OPERATION
 ) -> None:
@@ -137,7 +142,7 @@ def make_operation(
         selection=Selection(jids=jids),
         options=Options(),
         asked=freezing.Asked(who="kim"),
-        search=tuple,
+        search=_found_nothing,
         keep_s=86_400,
     )
     for key_of in (store.hash_key, store.list_key):
