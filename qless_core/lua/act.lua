@@ -89,22 +89,20 @@ local function entry(op, text)
   return string.sub(text, 2), letter == NEEDED and 'dependents' or STATES[letter]
 end
 
-local FIELDS = { 'jid', 'state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure', 'history',
-  'throttles', 'remaining', 'time', 'expires', 'scheduled', 'klass' }
-
 -- What is stored of a job, of what most actions need; nil, and why there is nothing to act on.
 local function known(jid)
-  local ok, found = pcall(call, 'hmget', Key.job(jid), unpack(FIELDS))
+  local ok, found = pcall(call, 'hmget', Key.job(jid), 'jid', 'state', 'queue', 'worker', 'priority', 'tags',
+    'retries', 'failure', 'history', 'throttles', 'remaining', 'time', 'expires', 'scheduled', 'klass')
   if not ok then
     return nil, 'unreadable'
   elseif not found[1] then
     return nil, 'gone'
   end
-  local was = { legacy = found[9] }
-  for i, name in ipairs(FIELDS) do
-    was[name] = found[i]
-  end
-  return was
+  return {
+    jid = found[1], state = found[2], queue = found[3], worker = found[4], priority = found[5],
+    tags = found[6], retries = found[7], failure = found[8], legacy = found[9], throttles = found[10],
+    remaining = found[11], time = found[12], expires = found[13], scheduled = found[14], klass = found[15],
+  }
 end
 
 local function is_same(state, seen, stored)
@@ -152,9 +150,12 @@ end
 
 -- What a chunk has of its own: `groups`, who left which group; `kept`, what jobs were, by jid; `places` in the
 -- list; `left`, why jobs were left alone; and of those that are to be removed the jids, `doomed`, and the same as
--- a set, `going`.
+-- a set, `going`. And what is the same for many jobs, so that it is made once: `time`, the moment as a job has it;
+-- `tracks`, whether any job is tracked; `alone`, whether no job of those that are looked at now waits for
+-- another one, or is waited for; `heads` of what is kept; `queues` that jobs were put into.
 local function chunk_of(now, op)
-  return { now = now, op = op, groups = {}, kept = {}, places = {}, left = {}, doomed = {}, going = {} }
+  return { now = now, op = op, groups = {}, kept = {}, places = {}, left = {}, doomed = {}, going = {},
+    time = Json.time(now), tracks = call('exists', Key.tracked) == 1, alone = false, heads = {}, queues = {} }
 end
 
 local function left_group(chunk, group, jid)
@@ -166,20 +167,87 @@ end
 
 -- What a list shows of a job that is kept, before what the script needs to bring it back.
 local function keep(chunk, jid, was, what)
-  local head = '{"klass":' .. encode(was.klass or '') .. ',"queue":' .. encode(was.queue or '')
-    .. ',"state":' .. encode(was.state or '') .. '}\n'
-  chunk.kept[jid] = head .. cmsgpack.pack(what)
+  local klass, queue, state = was.klass or '', was.queue or '', was.state or ''
+  local told = klass .. '\n' .. queue .. '\n' .. state
+  local head = chunk.heads[told]
+  if not head or head.klass ~= klass or head.queue ~= queue then
+    head = { klass = klass, queue = queue, text = '{"klass":' .. encode(klass) .. ',"queue":' .. encode(queue)
+      .. ',"state":' .. encode(state) .. '}\n' }
+    chunk.heads[told] = head
+  end
+  chunk.kept[jid] = head.text .. cmsgpack.pack(what)
 end
 
 -- What brings a job back to where it was, when it was put elsewhere.
 local function place_kept(chunk, jid, was)
   return { what = 'place', state = was.state or '', queue = was.queue or '', worker = was.worker,
     remaining = was.remaining, time = was.time, expires = was.expires, failure = was.failure,
-    throttles = was.throttles or '[]', scheduled = was.scheduled, score = Whole.score(Whole.place(was), jid), placed = Json.time(chunk.now) }
+    throttles = was.throttles or '[]', scheduled = was.scheduled, score = Whole.score(Whole.place(was), jid), placed = chunk.time }
+end
+
+-- The moment of a failure as we write it, which needs no parser; nil where it is not for sure.
+local function when_failed(text)
+  return tonumber(string.match(text or '', '^{"group":.*,"when":(%d+),"worker":"[^"\\]*"}$'))
+end
+
+-- A failed job leaves the day and the queue it was counted in, when the call ends: as Stats.uncount_failed.
+local function uncount(queue, when)
+  local uncounted = Call.uncounted or {}
+  Call.uncounted = uncounted
+  local key = Key.stats('stats', Stats.bin(when), queue)
+  uncounted[key] = (uncounted[key] or 0) + 1
+end
+
+-- Whether nobody has a hold of a job but its group: most failures are like that.
+local function is_plain(chunk, was)
+  return chunk.alone and not was.throttles and not was.legacy and not was.history
+    and (not was.worker or was.worker == '')
+end
+
+-- What is the same for all jobs of a chunk that are put into a queue: its name as JSON, and the item of their
+-- history.
+local function entrance(chunk, queue)
+  local found = chunk.queues[queue]
+  if not found then
+    local name = encode(queue)
+    found = { name = name, item = History.item(chunk.now, '"put"', '{"q":' .. name .. '}') }
+    chunk.queues[queue] = found
+    Queue.remember(queue, chunk.now)
+  end
+  return found
+end
+
+-- The put that is made most: of a plain job that failed, to be worked at once. What Put.place does of it,
+-- without what there is none of; answers false for any other.
+local function put_plain(chunk, jid, was)
+  local op = chunk.op
+  local when = was.state == 'failed' and op.delay == '' and is_plain(chunk, was) and when_failed(was.failure)
+  local group = when and (was.group or Failures.group(was.failure))
+  if not group then
+    return false
+  end
+  local queue = op.queue ~= '' and op.queue or was.queue
+  local known_queue = entrance(chunk, queue)
+  History.push(jid, nil, known_queue.item)
+  Queue.to_work(queue, jid, Check.finite(was.priority) or 0, chunk.now)
+  call('hmset', Key.job(jid), 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
+    'remaining', Json.again(was.retries, 5), 'time', chunk.time)
+  if (was.queue or '') ~= '' then
+    uncount(was.queue, when)
+  end
+  Events.put(jid, known_queue.name)
+  if chunk.tracks then
+    Events.if_tracked('put', jid)
+  end
+  left_group(chunk, group, jid)
+  return true
 end
 
 -- Puts a job to work.
 local function put(chunk, jid, was)
+  if put_plain(chunk, jid, was) then
+    return
+  end
   local op = chunk.op
   local group = was.group or (was.state == 'failed' and Failures.group(was.failure)) or nil
   Put.place(chunk.now, jid, was, {
@@ -224,8 +292,41 @@ end
 -- Jobs that are removed at once.
 local DOOMED = 16
 
+-- The sets that a plain job may be in, by its word.
+local EASY = { failed = true, waiting = true, scheduled = true }
+
+-- Removes a plain job: what Commands['cancel'] does of it, without what there is none of; answers false for any
+-- other.
+local function remove_plain(chunk, jid, was)
+  local when = was.state == 'failed' and when_failed(was.failure)
+  local group = when and (was.group or Failures.group(was.failure))
+  if not EASY[was.state] or not is_plain(chunk, was) or (was.state == 'failed' and not group) then
+    return false
+  end
+  keep(chunk, jid, was, Whole.of(jid, was, true, not chunk.tracks))
+  Tags.unindex(jid, Tags.stored(was.tags))
+  call('del', Key.job(jid), Key.history(jid)) -- that is a list: it was read
+  local queue = was.queue or ''
+  if group then
+    left_group(chunk, group, jid)
+  elseif queue ~= '' then
+    Queue.leave(queue, jid)
+  end
+  if group and queue ~= '' then
+    uncount(queue, when)
+  end
+  local was_tracked = chunk.tracks and call('zrem', Key.tracked, jid) == 1
+  Events.canceled(jid, was.queue or false, was.worker or false)
+  if was_tracked then
+    Events.job('canceled', jid)
+  end
+  return true
+end
+
 function Verbs.cancel(chunk, jid, was)
-  if call('exists', Key.dependents(jid)) == 1 and #Dependencies.waiting_for(jid, chunk.going, 1) > 0 then
+  if remove_plain(chunk, jid, was) then
+    return nil
+  elseif call('exists', Key.dependents(jid)) == 1 and #Dependencies.waiting_for(jid, chunk.going, 1) > 0 then
     return 'dependents'
   end
   keep(chunk, jid, was, Whole.of(jid, was))
@@ -481,6 +582,22 @@ local function spent()
   return time[1] + time[2] / 1e6
 end
 
+-- Takes those who left a group off its list. Who is done oldest first leaves from the end: so all go at once.
+local function take_off(group, jids)
+  local key = Key.failed(group)
+  local number = #jids
+  local tail = call('lrange', key, -number, -1)
+  for i, jid in ipairs(jids) do
+    if tail[number + 1 - i] ~= jid then
+      return Failures.remove(group, jids)
+    end
+  end
+  call('ltrim', key, 0, -number - 1)
+  if call('exists', key) == 0 then
+    call('srem', Key.failures, group)
+  end
+end
+
 -- Keeps what the jobs of a chunk were, for as long as the operation says.
 local function store(op, chunk)
   if op.keep == '' then
@@ -561,6 +678,23 @@ local function pairs_given(arg, from)
   return given
 end
 
+-- Jobs that are read off the list together.
+local AT_ONCE = 25
+
+-- What it matters to who waits for whom.
+local LINKED = { retry = true, move = true, cancel = true, edit = true }
+
+-- Finds out whether any of some jobs waits for another one, or is waited for: one look at all of them.
+local function look_around(chunk, texts)
+  local keys = {}
+  for _, text in ipairs(LINKED[chunk.op.action] and texts or {}) do
+    local jid = entry(chunk.op, text)
+    keys[#keys + 1] = Key.dependencies(jid)
+    keys[#keys + 1] = Key.dependents(jid)
+  end
+  chunk.alone = #keys > 0 and call('exists', unpack(keys)) == 0
+end
+
 -- operation.step id run count seconds [old new]... -> JSON {state, at, total, skipped, bytes, took}.
 -- Does the next jobs of an operation that runs, at most `count`, and no further one when that many seconds of the
 -- server's time are used. Where it does not run, or another `run` of it does, nothing is done and its state
@@ -589,25 +723,31 @@ Commands['operation.step'] = function(now, arg)
     count = math.min(count, canary - op.at)
   end
   local chunk = chunk_of(now, op)
-  local number = 0
-  for i, text in ipairs(entries(op, op.at, count)) do
-    local index = op.at + i - 1
-    local jid = entry(op, text)
-    if chunk.places[jid] then -- once is enough
-      chunk.left[index] = 'same'
-    else
-      chunk.places[jid] = index
-      local pair = given[i]
-      chunk.left[index] = try(chunk, text, index, pair and (pair[1] ~= '' or pair[2] ~= '') and pair or nil)
-    end
-    number = i
-    if spent() - began >= seconds then
-      break
+  local number, is_over = 0, false
+  while number < count and not is_over do
+    local texts = entries(op, op.at + number, math.min(count - number, AT_ONCE))
+    is_over = #texts == 0
+    look_around(chunk, texts)
+    for _, text in ipairs(texts) do
+      number = number + 1
+      local index = op.at + number - 1
+      local jid = entry(op, text)
+      if chunk.places[jid] then -- once is enough
+        chunk.left[index] = 'same'
+      else
+        chunk.places[jid] = index
+        local pair = given[number]
+        chunk.left[index] = try(chunk, text, index, pair and (pair[1] ~= '' or pair[2] ~= '') and pair or nil)
+      end
+      is_over = spent() - began >= seconds
+      if is_over then
+        break
+      end
     end
   end
   remove_doomed(chunk)
   for group, jids in pairs(chunk.groups) do
-    pcall(Failures.remove, group, jids)
+    pcall(take_off, group, jids)
   end
   local bytes = store(op, chunk)
   local skipped = note(op, op.at, chunk, number)

@@ -8,7 +8,10 @@ function Whole.known(jid)
   if not ok then
     return nil, 'unreadable'
   end
-  local was = { fields = found }
+  -- With a place for each field that most have: a table that grows is made anew each time.
+  local was = { fields = found, jid = false, klass = false, state = false, queue = false, worker = false,
+    priority = false, expires = false, retries = false, remaining = false, data = false, tags = false,
+    failure = false, throttles = false, time = false, history = false, spawned_from_jid = false }
   for i = 1, #found, 2 do
     was[found[i]] = found[i + 1]
   end
@@ -31,12 +34,14 @@ function Whole.score(key, jid)
   return key and call('zscore', key, jid) or ''
 end
 
--- All that a job has: each field, its history, who waits for whom, where it stands in which set.
-function Whole.of(jid, was)
+-- All that a job has: each field, its history, who waits for whom, where it stands in which set. `alone` is
+-- whether it is known that nobody waits for it, nor it for others; `untracked`, whether that it is not tracked.
+function Whole.of(jid, was, alone, untracked)
   local all = { what = 'job', fields = was.fields,
     history = call('lrange', Key.history(jid), 0, -1), dependencies = {}, dependents = {},
-    score = Whole.score(Whole.place(was), jid), tracked = Whole.score(Key.tracked, jid), tags = {}, throttles = {} }
-  if call('exists', Key.dependencies(jid), Key.dependents(jid)) > 0 then
+    score = Whole.score(Whole.place(was), jid), tracked = untracked and '' or Whole.score(Key.tracked, jid),
+    tags = {}, throttles = {} }
+  if not alone and call('exists', Key.dependencies(jid), Key.dependents(jid)) > 0 then
     all.dependencies = call('smembers', Key.dependencies(jid))
     all.dependents = call('smembers', Key.dependents(jid))
   end
@@ -124,6 +129,15 @@ local function tag_again(now, jid, tags)
   end
 end
 
+-- Texts that one command is given at most; an even number, as fields come in pairs.
+local AT_ONCE = 1000
+
+local function push_all(command, key, texts)
+  for i = 1, #texts, AT_ONCE do
+    call(command, key, unpack(texts, i, math.min(i + AT_ONCE - 1, #texts)))
+  end
+end
+
 -- Brings a job back that was removed, with all that it had; answers why not, where it is not.
 function Whole.back(now, jid, all)
   if not Job.is_whole(jid) then
@@ -136,12 +150,8 @@ function Whole.back(now, jid, all)
     was[all.fields[i]] = all.fields[i + 1]
   end
   was.queue = was.queue or ''
-  for _, item in ipairs(all.history) do
-    call('rpush', Key.history(jid), item)
-  end
-  for i = 1, #all.fields, 2 do
-    call('hset', Key.job(jid), all.fields[i], all.fields[i + 1])
-  end
+  push_all('rpush', Key.history(jid), all.history)
+  push_all('hset', Key.job(jid), all.fields)
   local waits = link_again(jid, all)
   if was.state == 'depends' and waits == 0 then -- nothing is left to wait for
     was.state, was.score = 'waiting', Queue.score(Check.finite(was.priority) or 0, now)
