@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from qless_core import reads
+from qless_core.reads import Slice
 from qless_core.reads.beginnings import SHORTEST
 from qless_core.reads.rows import listed
 from qless_web.console import current
 from qless_web.triage.index import NoIndex
 from qless_web.triage.query import parse
-from qless_web.triage.scanning import scan
+from qless_web.triage.scanning import scan, start_after
 from qless_web.triage.searching import REACH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qless_core.reads import JobRow, Slice
+    from qless_core.reads import JobRow
     from qless_web.triage.query import Node
     from qless_web.triage.searching import Certainty, Facet
 
@@ -55,7 +56,7 @@ class Sought:
 
 
 def seek(query: str, part: Slice) -> Sought:
-    """Search.
+    """Search at once; of a walk, `part` and `next` count the jobs that come before.
 
     Raises:
         BadQuery: the query makes no sense.
@@ -64,11 +65,38 @@ def seek(query: str, part: Slice) -> Sought:
     """
     node = parse(query)
     here = current()
-    now = here.client.clock.now()
     try:
-        found, status = here.index.search(node, now=now, offset=part.offset, count=part.count)
+        return _by_index(node, part)
     except NoIndex as error:
-        return _walked(node, part, now, error.why)
+        start = here.ask(start_after(node, part.offset)) if part.offset else 0
+        found, _ = here.ask(_walked(node, Slice(start, part.count), error.why))
+        return replace(found, next=None if found.next is None else found.covered)
+
+
+def seeking(query: str, part: Slice) -> reads.Plan[tuple[Sought, tuple[JobRow, ...]]]:
+    """Plan a search together with the rows of what it finds, in three round trips at most.
+
+    Raises:
+        BadQuery: the query makes no sense.
+
+    """
+    node = parse(query)
+    try:
+        return _listed(_by_index(node, part))
+    except NoIndex as error:
+        return _walked(node, part, error.why)
+
+
+def _by_index(node: Node | None, part: Slice) -> Sought:
+    """Ask the index.
+
+    Raises:
+        NoIndex: there is none to ask.
+
+    """
+    here = current()
+    now = here.client.clock.now()
+    found, status = here.index.search(node, now=now, offset=part.offset, count=part.count)
     end = part.offset + part.count
     last = found.total if found.certainty == "exact" and found.sampled == found.total else REACH
     return Sought(
@@ -85,26 +113,34 @@ def seek(query: str, part: Slice) -> Sought:
     )
 
 
-def _walked(node: Node | None, part: Slice, now: float, why: str) -> Sought:
+@reads.read
+def _listed(scope: reads.Scope, found: Sought) -> reads.Read[tuple[Sought, tuple[JobRow, ...]]]:
+    return found, (yield from listed(scope, found.jids))
+
+
+@reads.read
+def _walked(
+    scope: reads.Scope, node: Node | None, part: Slice, why: str
+) -> reads.Read[tuple[Sought, tuple[JobRow, ...]]]:
     here = current()
-    found = scan(
-        here.client,
+    found = yield from scan(
         node,
-        now=now,
+        now=here.client.clock.now(),
         start=part.offset,
         count=part.count,
         shown=here.extensions.hiding,
-    )
-    return Sought(
+    )(scope)
+    sought = Sought(
         jids=found.jids,
         total=len(found.jids),
         certainty="exact" if part.offset == 0 and found.is_over else "at least",
         is_complete=found.is_over,
         covered=found.covered,
         of=found.of,
-        next=None if found.is_over else found.covered,
+        next=found.next,
         why_walked=why,
     )
+    return sought, found.rows
 
 
 @reads.read

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from qless_core.options import as_number, as_whole
-from qless_core.reads.plan import Read, Scope, call, read
+from qless_core.reads.plan import Call, Read, Scope, call, read
 from qless_core.reads.rows import failure_of, tags_of
 from qless_web.triage.fates import NEWEST, Fate, fate_of
 from qless_web.triage.patterns import EXHAUSTED_GROUP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     #: Gives the data of a job of a class as it may be shown.
     Shown = Callable[[str, str], str]
@@ -32,6 +32,7 @@ _FIELDS = (
     "data",
 )
 _NOTHING = (None,) * len(_FIELDS)
+_STATE = _FIELDS.index("state")
 _FAILURE = _FIELDS.index("failure")
 _NO_FATE = Fate()
 
@@ -76,14 +77,7 @@ def entries(
 
     """
     keys = scope.keys
-    replies = yield [
-        each
-        for jid in jids
-        for each in (
-            call("hmget", keys.job(jid), _FIELDS),
-            call("lindex", keys.history(jid), 0),
-        )
-    ]
+    replies = yield _calls(scope, jids)
     found = list(zip(jids, replies[::2], replies[1::2], strict=True))
     timed = [
         (jid, fields)
@@ -110,6 +104,58 @@ def entries(
         _entry(jid, fields, first, until.get(jid), fates.get(jid, _NO_FATE))
         for jid, fields, first in found
     ]
+    return _as_shown(made, shown)
+
+
+@read
+def entries_at_once(
+    scope: Scope,
+    jids: Sequence[str],
+    *,
+    until: Mapping[str, float | None],
+    spent: Sequence[str],
+    shown: Shown | None = None,
+) -> Read[list[Entry | None]]:
+    """Read jobs as `entries` does, in one round trip.
+
+    Args:
+        scope: given by `run`.
+        jids: the jobs.
+        until: the ends of locks and the moments of scheduled jobs, epoch seconds, as far as known.
+        spent: those that may have used up their retries.
+        shown: gives the data of a class as it may be shown; None where all of it may.
+
+    """
+    keys = scope.keys
+    replies = yield [
+        *_calls(scope, jids),
+        *(call("lrange", keys.history(jid), -NEWEST, -1) for jid in spent),
+    ]
+    fields, firsts = replies[: 2 * len(jids) : 2], replies[1 : 2 * len(jids) : 2]
+    ends = dict(zip(spent, replies[2 * len(jids) :], strict=True))
+    made = []
+    for jid, each, first in zip(jids, fields, firsts, strict=True):
+        is_spent = each is not None and _is_spent(each)
+        is_timed = each is not None and each[_STATE] in {"running", "scheduled"}
+        fate = fate_of(ends.get(jid) or ()) if is_spent else _NO_FATE
+        made.append(_entry(jid, each, first, until.get(jid) if is_timed else None, fate))
+    return _as_shown(made, shown)
+
+
+def _calls(scope: Scope, jids: Sequence[str]) -> list[Call]:
+    """Ask for the fields of each job, and for the first item of its history."""
+    keys = scope.keys
+    return [
+        each
+        for jid in jids
+        for each in (
+            call("hmget", keys.job(jid), _FIELDS),
+            call("lindex", keys.history(jid), 0),
+        )
+    ]
+
+
+def _as_shown(made: list[Entry | None], shown: Shown | None) -> list[Entry | None]:
     if shown is None:
         return made
     return [each and each._replace(data=shown(each.klass, each.data)) for each in made]

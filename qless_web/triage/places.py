@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from qless_core.options import as_number
 from qless_core.reads.plan import Call, Read, Scope, call, read
 
 if TYPE_CHECKING:
@@ -70,6 +71,19 @@ def part(scope: Scope, place: Place, start: int, count: int) -> Read[list[str]]:
     """Read jids of a place; a failure group begins with the newest, as sets of a queue do."""
     (found,) = yield [_range(place, place.key(scope.keys), start, start + count - 1)]
     return found or []
+
+
+@read
+def scored(
+    scope: Scope, place: Place, start: int, count: int
+) -> Read[list[tuple[str, float | None]]]:
+    """Read jids of a place as `part` does, each with its score; None in a failure group."""
+    key = place.key(scope.keys)
+    if place.kind == "failed":
+        (found,) = yield [_range(place, key, start, start + count - 1)]
+        return [(jid, None) for jid in found or ()]
+    (pairs,) = yield [call("zrevrange", key, start, start + count - 1, withscores=True)]
+    return [(jid, as_number(score)) for jid, score in pairs or ()]
 
 
 @read

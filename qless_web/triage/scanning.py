@@ -1,28 +1,31 @@
-"""A search where there is no index: the lists of Redis are walked, some thousand jobs at a time."""
+"""A search where there is no index: the lists of Redis are walked, a step at a time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from qless_core import reads
-from qless_core.clock import REAL
+from qless_core.reads.plan import Read, Scope, read, together
+from qless_core.reads.rows import JobRow, fields_of, job_rows
 from qless_web.triage import places
 from qless_web.triage.checking import fits, plain_names
-from qless_web.triage.entry import entries
+from qless_web.triage.entry import entries_at_once
+from qless_web.triage.patterns import EXHAUSTED_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qless_core.client import Client
     from qless_web.triage.entry import Entry, Shown
     from qless_web.triage.places import Place
     from qless_web.triage.query import Node
 
-#: Jobs that one step looks at, at most; jobs of one read; and seconds of a step.
-STEP: Final = 5_000
-_AT_ONCE: Final = 500
-_BUDGET_S: Final = 1.0
+#: Jobs that one step looks at, at most, and those that are asked for of a place after the first.
+STEP: Final = 1_000
+_OF_EACH: Final = 50
+#: A cursor counts places by this, and jobs of the place below it.
+_PLACE: Final = 2**32
+#: The places whose scores say when the state of a job changes.
+_TIMED: Final = {"locks", "scheduled"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,87 +33,111 @@ class Scanned:
     """What a step found.
 
     Attributes:
-        jids: the matches, at most as many as were asked for.
+        rows: the matches, at most as many as were asked for.
         covered: how many jobs have been looked at by now, from the beginning.
         of: how many there are.
+        next: where the next step starts; None after the last.
 
     """
 
-    jids: tuple[str, ...]
+    rows: tuple[JobRow, ...]
     covered: int
     of: int
+    next: int | None
+
+    @property
+    def jids(self) -> tuple[str, ...]:
+        """The jobs that match."""
+        return tuple(row.jid for row in self.rows)
 
     @property
     def is_over(self) -> bool:
         """Whether there is no further step."""
-        return self.covered >= self.of
+        return self.next is None
 
 
+class _Spot(NamedTuple):
+    """A place, by its number among those that are walked, and how many jobs of it come before."""
+
+    place: int
+    offset: int
+
+
+class _Listed(NamedTuple):
+    """A job that the step looks at, where it stands, and its score there."""
+
+    jid: str
+    spot: _Spot
+    score: float | None
+
+
+@read
 def scan(
-    client: Client,
+    scope: Scope,
     node: Node | None,
     *,
     now: float,
     start: int,
     count: int,
     shown: Shown | None = None,
-) -> Scanned:
-    """Look at the next jobs.
+) -> Read[Scanned]:
+    """Look at the next jobs, in three round trips.
 
     Args:
-        client: whose jobs they are.
+        scope: given by `run`.
         node: what is looked for.
         now: epoch seconds.
-        start: how many jobs were covered before.
+        start: where the step before said to go on; 0 for the first.
         count: matches that are wanted at most.
         shown: gives data as it may be shown; None where all of it may.
 
-    Raises:
-        QlessError: Redis could not be asked.
-
     """
-    until = REAL.monotonic() + _BUDGET_S
-    some, sizes = _places(client, node)
+    some = _choose((yield from places.places()(scope)), node)
+    asked = list(_stretches(some, _Spot(*divmod(start, _PLACE))))
+    sizes, *parts = yield from together(
+        [
+            places.sizes(some)(scope),
+            *(places.scored(some[at.place], at.offset, most)(scope) for at, most in asked),
+        ]
+    )
+    listed, after = _line_up(asked, parts, sizes)
+    read_entries, replies = yield from together(
+        [_entries(some, listed, shown)(scope), _fields([each.jid for each in listed])(scope)]
+    )
+    taken, hits = _hits(read_entries, node, now, count)
+    goes_on = listed[taken].spot if taken < len(listed) else after
     total = sum(sizes)
-    found: list[str] = []
-    at = start
-    while at < min(total, start + STEP) and len(found) < count and REAL.monotonic() < until:
-        jids = _read(client, [places.part(*each) for each in _parts(some, sizes, at)])
-        (read,) = _read(client, [entries([jid for part in jids for jid in part], shown)])
-        taken, hits = _hits(read, node, now, count - len(found))
-        found += hits
-        # What has left its list meanwhile counts as looked at.
-        at += taken if taken < len(read) else min(_AT_ONCE, total - at)
-    return Scanned(jids=tuple(dict.fromkeys(found)), covered=min(at, total), of=total)
+    return Scanned(
+        rows=_rows(some, [listed[at] for at in hits], [replies[at] for at in hits], now),
+        covered=total if goes_on is None else sum(sizes[: goes_on.place]) + goes_on.offset,
+        of=total,
+        next=None if goes_on is None else goes_on.place * _PLACE + goes_on.offset,
+    )
 
 
-def _hits(
-    read: Sequence[Entry | None], node: Node | None, now: float, most: int
-) -> tuple[int, list[str]]:
-    """Choose those that match; answers how many were looked at until there were enough."""
-    hits: list[str] = []
-    for at, entry in enumerate(read):
-        if entry is not None and fits(node, entry, now * 1000):
-            hits.append(entry.jid)
-            if len(hits) == most:
-                return at + 1, hits
-    return len(read), hits
+@read
+def start_after(scope: Scope, node: Node | None, covered: int) -> Read[int]:
+    """Say where to start so that so many jobs come before, for who counts jobs alone."""
+    some = _choose((yield from places.places()(scope)), node)
+    sizes = yield from places.sizes(some)(scope)
+    for at, size in enumerate(sizes):
+        if covered < size:
+            return at * _PLACE + covered
+        covered -= size
+    return len(some) * _PLACE
 
 
-def _places(client: Client, node: Node | None) -> tuple[list[Place], list[int]]:
-    """List the places in which matches may lie, and their lengths."""
-    (found,) = _read(client, [places.places()])
+def _choose(found: Sequence[Place], node: Node | None) -> list[Place]:
+    """Choose the places in which matches may lie."""
     groups, queues = plain_names(node, "group"), plain_names(node, "queue")
     states = plain_names(node, "state")
-    some = [
+    return [
         place
         for place in found
         if (groups is None or (place.kind == "failed" and place.name.casefold() in groups))
         and (queues is None or place.kind == "failed" or place.name.casefold() in queues)
         and (states is None or states & _shown(place))
     ]
-    (sizes,) = _read(client, [places.sizes(some)])
-    return some, sizes
 
 
 def _shown(place: Place) -> set[str]:
@@ -119,18 +146,71 @@ def _shown(place: Place) -> set[str]:
     return {*place.states, *more}
 
 
-def _parts(
-    some: Sequence[Place], sizes: Sequence[int], start: int
-) -> Iterator[tuple[Place, int, int]]:
-    """Give the parts of places that the next jobs lie in."""
-    left = _AT_ONCE
-    for place, size in zip(some, sizes, strict=True):
-        if start < size and left:
-            count = min(left, size - start)
-            yield place, start, count
-            left -= count
-        start = max(0, start - size)
+def _stretches(some: Sequence[Place], start: _Spot) -> Iterator[tuple[_Spot, int]]:
+    """Say what to ask for of each place before their sizes are known: of the first most."""
+    for at in range(start.place, len(some)):
+        is_first = at == start.place
+        yield _Spot(at, start.offset if is_first else 0), STEP if is_first else min(STEP, _OF_EACH)
 
 
-def _read(client: Client, plans: Sequence[reads.Plan[object]]) -> list:  # type: ignore[type-arg]  # of what was asked
-    return reads.run(client.redis, client.keys, plans, now=0.0)[1]
+def _line_up(
+    asked: Sequence[tuple[_Spot, int]],
+    parts: Sequence[Sequence[tuple[str, float | None]]],
+    sizes: Sequence[int],
+) -> tuple[list[_Listed], _Spot | None]:
+    """List the jobs up to the first that was not asked for, and say where that stands."""
+    listed: list[_Listed] = []
+    for (spot, most), part in zip(asked, parts, strict=True):
+        for offset, (jid, score) in enumerate(part, spot.offset):
+            if len(listed) == STEP:
+                return listed, _Spot(spot.place, offset)
+            listed.append(_Listed(jid, _Spot(spot.place, offset), score))
+        end = spot.offset + len(part)
+        if len(part) == most and end < sizes[spot.place]:
+            return listed, _Spot(spot.place, end)
+    return listed, None
+
+
+@read
+def _entries(
+    scope: Scope, some: Sequence[Place], listed: Sequence[_Listed], shown: Shown | None
+) -> Read[list[Entry | None]]:
+    """Read what is looked at of jobs."""
+    spent = [each.jid for each in listed if some[each.spot.place].name.startswith(EXHAUSTED_GROUP)]
+    plan = entries_at_once(
+        [each.jid for each in listed], until=_until(some, listed), spent=spent, shown=shown
+    )
+    return (yield from plan(scope))
+
+
+def _until(some: Sequence[Place], listed: Sequence[_Listed]) -> dict[str, float | None]:
+    return {each.jid: each.score for each in listed if some[each.spot.place].kind in _TIMED}
+
+
+@read
+def _fields(scope: Scope, jids: Sequence[str]) -> Read[list[Any]]:
+    """Read what rows show of jobs."""
+    return (yield fields_of(scope.keys, jids))
+
+
+def _hits(
+    found: Sequence[Entry | None], node: Node | None, now: float, most: int
+) -> tuple[int, list[int]]:
+    """Choose those that match; answers how many were looked at until there were enough."""
+    hits: dict[str, int] = {}
+    for at, entry in enumerate(found):
+        if entry is not None and fits(node, entry, now * 1000):
+            # One that moved meanwhile may have been met in both lists.
+            hits.setdefault(entry.jid, at)
+            if len(hits) == most:
+                return at + 1, list(hits.values())
+    return len(found), list(hits.values())
+
+
+def _rows(
+    some: Sequence[Place], hits: Sequence[_Listed], replies: Sequence[Any], now: float
+) -> tuple[JobRow, ...]:
+    scores = _until(some, hits)
+    due = {each.jid: each.score for each in hits if some[each.spot.place].kind == "scheduled"}
+    jids = [each.jid for each in hits]
+    return job_rows(jids, replies, now, at=due, due=due, locks=scores)

@@ -18,17 +18,20 @@ from qless_web.presenters.jobs import job_link
 from qless_web.presenters.paging import part_of
 from qless_web.remembered import asked_page
 from qless_web.rendering import link_url, render
-from qless_web.sought import beginning, rows_of, seek
+from qless_web.sought import beginning, seeking
 from qless_web.triage.narrowing import chosen, narrowed
 from qless_web.triage.query import BadQuery
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Response as Answer
 
-    from qless_core.reads import JobRow
+    from qless_core.reads import JobRow, Plan, Read, Scope
     from qless_web.presenters.page import Link
     from qless_web.presenters.search import Hit, Jobs, Wrong
     from qless_web.sought import Sought
+
+    #: What a search found, with its rows.
+    Found = tuple[Sought, tuple[JobRow, ...]]
 
 blueprint = Blueprint("search", __name__)
 
@@ -45,19 +48,16 @@ def index() -> Response | Answer:
     word = query.strip()
     if not query:
         return render(search.asking_page())
-    sought, wrong = _sought(query, word)
-    found, trimmed, alike, rows = current().read(
-        reads.anything(query),
-        reads.anything(word),
-        reads.similar(word),
-        rows_of(sought.jids if sought else ()),
+    plan, wrong = _seeking(query, word)
+    found, trimmed, alike, sought = current().read(
+        reads.anything(query), reads.anything(word), reads.similar(word), plan
     )
     exact = search.hits(query, found) or search.hits(word, trimmed)
     alike = replace(alike, jobs=beginning(word) or alike.jobs)
     goal = _goal(word, exact, alike.jobs)
     if goal and not htmx.is_partial():
         return redirect(link_url(goal))
-    jobs = _jobs(query, sought, rows) if sought else None
+    jobs = _jobs(query, *sought) if sought else None
     return render(search.search_page(query, exact, alike, jobs, wrong))
 
 
@@ -67,20 +67,26 @@ def complete() -> Response:
     return jsonify(current().index.complete(request.args.get("q", "")))
 
 
-def _sought(query: str, word: str) -> tuple[Sought | None, Wrong | None]:
-    """Look for jobs; where the query makes no sense, say where."""
+def _seeking(query: str, word: str) -> tuple[Plan[Found | None], Wrong | None]:
+    """Plan to look for jobs; where the query makes no sense, say where."""
     try:
-        return seek(word, _part()) if word else None, None
+        return seeking(word, _part()) if word else _nothing(), None
     except BadQuery as error:
         lead = len(query) - len(query.lstrip())
-        return None, search.wrong(query, error.problem, lead + error.position)
+        return _nothing(), search.wrong(query, error.problem, lead + error.position)
+
+
+@reads.read
+def _nothing(_scope: Scope) -> Read[None]:
+    """Look for nothing."""
+    yield from ()
 
 
 def _part() -> Slice:
-    """Say which part was asked for: a page, or of a walk what comes after so many jobs."""
+    """Say which part was asked for: a page, or of a walk where the step before ended."""
     number = asked_page()
     after = request.args.get("after", "")
-    if re.fullmatch(r"[0-9]{1,9}", after, re.ASCII):
+    if re.fullmatch(r"[0-9]{1,18}", after, re.ASCII):
         return Slice(int(after), number.size)
     return part_of(number)
 

@@ -6,12 +6,13 @@ import json
 
 import pytest
 
+from qless_core import reads
 from qless_core.client import Client
-from qless_web.triage import schema, searching
+from qless_web.triage import scanning, schema, searching
 from qless_web.triage.entry import Entry
 from qless_web.triage.index import Index
 from qless_web.triage.query import parse
-from qless_web.triage.scanning import scan
+from qless_web.triage.scanning import scan, start_after
 from qless_web.triage.searching import Search
 from qless_web.triage.store import Store
 from tests.support.polling import eventually
@@ -122,23 +123,40 @@ def test_the_index_finds(query, found, index):
 @pytest.mark.parametrize(("query", "found"), SEARCHES, ids=[each[0] for each in SEARCHES])
 def test_a_walk_finds_the_same(query, found, shop, index):
     now = fact(index, "as_of")
-    scanned = scan(shop, parse(query), now=now, start=0, count=100)
+    scanned = walk(shop, query, now=now)
 
     assert "".join(sorted(scanned.jids)) == found
     assert scanned.is_over
 
 
-def test_a_walk_goes_on_where_it_stopped(shop):
-    start, found = 0, []
-    for _ in range(20):
-        step = scan(shop, parse("klass:shop.*"), now=0.0, start=start, count=2)
+def walk(shop, query, *, now=0.0, start=0, count=100):
+    plan = scan(parse(query), now=now, start=start, count=count)
+    return reads.run(shop.redis, shop.keys, [plan], now=now)[1][0]
+
+
+@pytest.mark.parametrize(("most", "of_each"), [(1_000, 50), (1_000, 1), (2, 50), (1, 1), (3, 2)])
+@pytest.mark.parametrize("count", [1, 2, 100])
+def test_a_walk_goes_on_where_it_stopped(most, of_each, count, shop, monkeypatch):
+    monkeypatch.setattr(scanning, "STEP", most)
+    monkeypatch.setattr(scanning, "_OF_EACH", of_each)
+    start, found, covered = 0, [], [0]
+    while start is not None:
+        step = walk(shop, "klass:shop.*", start=start, count=count)
+        assert len(step.jids) <= count
         found += step.jids
-        start = step.covered
-        if step.is_over:
-            break
+        start = step.next
+        covered.append(step.covered)
+        assert start is None or covered[-1] > covered[-2]
 
     assert sorted(found) == list("abcdefgh")
     assert step.covered == step.of == 9
+
+
+@pytest.mark.parametrize("covered", range(11))
+def test_a_walk_begins_after_so_many_jobs_for_who_counts_them(covered, shop):
+    (start,) = reads.run(shop.redis, shop.keys, [start_after(None, covered)], now=0.0)[1]
+
+    assert len(walk(shop, "", start=start).jids) == max(0, 9 - covered)
 
 
 def test_tracked_jobs_are_found_and_lost(shop, index):
