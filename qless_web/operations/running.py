@@ -31,11 +31,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("qless.web.operations")
 
-#: Jobs that one call is given at most, and seconds of the server's time that it begins jobs for.
+#: Jobs that one call is given at most, and seconds of the server's time that it begins jobs for:
+#: whoever pops meanwhile waits for so long at worst, and then for the end of the last job.
 CHUNK: Final = 200
-STEP_S: Final = 0.003
+STEP_S: Final = 0.001
 #: How much of the server's time an operation takes, at most.
 SHARE: Final = 0.48
+#: Seconds of the server's time that a call takes beside what it tells itself.
+_CALL_S: Final = 0.00005
+#: Seconds that are made up for at most where this process was late: more would be a burst.
+_LATE_S: Final = 0.02
 #: Seconds between two looks at how many of the retried have failed again; jobs of one look.
 _LOOK_S: Final = 1.0
 _LOOKS: Final = 4
@@ -124,6 +129,7 @@ class Run:
         self._at = operation.at
         self._began = REAL.monotonic()
         self._looked = self._began
+        self._free = self._began
         self._kept = 0
 
     def go(self, until: float | None = None) -> str:
@@ -147,9 +153,14 @@ class Run:
             state = step.state
             if state == "running":
                 self._look_after(step)
-                REAL.wait(max(0.0, step.took_s / SHARE - (REAL.monotonic() - began)))
+                self._leave_to_others(began, step.took_s)
         self._end(state)
         return state
+
+    def _leave_to_others(self, began: float, took_s: float) -> None:
+        """Wait until the server has had its time for others, since a call that began then."""
+        self._free = max(self._free, began - _LATE_S) + (took_s + _CALL_S) / SHARE
+        REAL.wait(max(0.0, self._free - REAL.monotonic()))
 
     def _allowed(self) -> int:
         """Say how many jobs may be done now."""

@@ -191,6 +191,77 @@ def test_undone_everything_is_as_it_was_before(act, lua, action):
     assert set(act.left("back").values()) <= {"untouched"}
 
 
+def told_of(redis, act):
+    """Do something; answers what was published meanwhile, in order."""
+    listener = redis.pubsub()
+    listener.psubscribe("ql:*")
+    assert listener.get_message(timeout=5)["type"] == "psubscribe"
+    act()
+    redis.publish("ql:end", "")
+    told = iter(lambda: listener.get_message(timeout=5), None)
+    found = []
+    for message in told:
+        if message["channel"] == "ql:end":
+            break
+        found.append((message["channel"], message["data"]))
+    listener.close()
+    return found
+
+
+#: Failures that each way of work must treat alike: what is done to make them so.
+KINDS = {
+    "plain": lambda _lua, _redis: None,
+    "tracked": lambda lua, _redis: lua("track", 20, "track", "b"),
+    "tagged": lambda lua, _redis: lua("tag", 20, "add", "b", "blue", "old"),
+    "of a priority": lambda lua, _redis: lua("priority", 20, "b", "7.5"),
+    "with odd retries": lambda _lua, redis: redis.hset("ql:j:b", "retries", "12"),
+    "waiting for another": lambda lua, _redis: lua.put(20, "b2", "depends", '["b"]', queue="z"),
+    "with an old history": lambda _lua, redis: redis.hset(
+        "ql:j:b", "history", '[{"q":"q","put":5,"popped":6,"worker":"w","failed":7}]'
+    ),
+    "failed in another way": lambda _lua, redis: redis.hset(
+        "ql:j:b", "failure", '{"when":10,"worker":"w","message":"m","group":"g"}'
+    ),
+    "without the moment": lambda _lua, redis: redis.hset("ql:j:b", "failure", '{"group":"g"}'),
+    "with a message like its end": lambda _lua, redis: redis.hset(
+        "ql:j:b",
+        "failure",
+        json.dumps(
+            {"group": "g", "message": ',"when":1,"worker":"x"', "when": 10, "worker": "w"},
+            separators=(",", ":"),
+        ),
+    ),
+    "throttled": lambda _lua, redis: redis.hset("ql:j:b", "throttles", '["one"]'),
+    "of a worker": lambda _lua, redis: redis.hset("ql:j:b", "worker", "w9"),
+    "in no queue": lambda _lua, redis: redis.hdel("ql:j:b", "queue"),
+}
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("action", ["retry", "move", "cancel"])
+def test_what_is_done_in_chunks_is_what_is_done_by_name(act, lua, redis, action, kind):
+    def made():
+        redis.flushdb()
+        act.fail("a", "b", "c", "d")
+        KINDS[kind](lua, redis)
+
+    def by_name(jid):
+        if action == "cancel":
+            lua("bulk.cancel", 60, "g", jid, "failed")
+        else:
+            lua("bulk.move", 60, "g", ACTIONS[action].get("queue", ""), jid, "failed")
+
+    made()
+    act.freeze(action, group="g", **ACTIONS[action])
+    told = told_of(redis, act.run)
+    after = act.jobs()
+    made()
+    expected = told_of(redis, lambda: [by_name(jid) for jid in "abcd"])
+
+    assert after == act.jobs()
+    assert sorted(told) == sorted(expected)
+
+
 def test_a_cancelled_job_whose_jid_is_taken_stays_in_the_trash(act, lua):
     act.fail("a", "b")
     act.freeze("cancel", "a", "b")
