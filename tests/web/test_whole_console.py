@@ -59,8 +59,12 @@ def plant_what_is_rare(client):
     queue.recur("Again", {}, interval=3_600, jid="rare/held", offset=9_999)
     client.jobs["rare/held"].pause()
     client.redis.hset(client.keys.web("views"), "Rare", "/queues?sort=oldest")
+    told = {"kind": "stalled", "url": "https://hooks.example.com/a"}
+    client.redis.hset(client.keys.web("alerts:rules"), "Rare/alert", json.dumps(told))
     muted = handling.Handling(fold="muted", by="kim", at=1.0, note="known", assignee="kim")
-    handling.save(client.redis, client.keys, "default", muted)
+    queue.put("Fails", {}, jid="rare/failed", priority=99)
+    queue.pop().fail("rare/group", "no")
+    handling.save(client.redis, client.keys, "rare/group", muted)
     changed = {"at": 1, "option": "application", "was": None, "now": "shop"}
     client.redis.lpush(client.keys.web("config:history"), json.dumps(changed))
     queue.recur("Again", {}, interval=3_600, jid="rare/again")
