@@ -43,7 +43,8 @@ PAGES = (
 )
 
 FILLED = {"name": "Mail", "queue": "slow", "priority": "5", "tag": "y", "delay": "2h",
-          "klass": "Job", "data": '{"n": 2}', "retries": "7"}  # fmt: skip
+          "klass": "Job", "data": '{"n": 2}', "retries": "7", "assignee": "kim",
+          "note": "known"}  # fmt: skip
 
 
 @pytest.fixture
