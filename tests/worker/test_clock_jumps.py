@@ -106,7 +106,7 @@ def test_a_job_that_was_taken_ahead_after_the_clock_was_set_is_not_begun_after_i
     jump(HOUR_S)
     data = {"file": str(program.file), "gate": str(program.gate)}
     first, second = program.client.queues["q"].put_many(
-        [(f"{JOBS}.{what}", data) for what in ("wait", "quick")]
+        [(f"{JOBS}.wait", data, {"priority": 1}), (f"{JOBS}.quick", data)]
     )
     program.begun()
 
