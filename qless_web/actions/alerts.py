@@ -10,7 +10,17 @@ from qless_web.actions.field import Field
 from qless_web.actions.outcome import Outcome
 from qless_web.actions.timing import seconds
 from qless_web.alerts import keeping, turning, webhook
-from qless_web.alerts.rules import HIGHEST, LONGEST_S, MOST, checked
+from qless_web.alerts.address import LONGEST
+from qless_web.alerts.rules import (
+    HIGHEST,
+    KINDS,
+    LONGEST_NAME,
+    LONGEST_PATTERN,
+    LONGEST_S,
+    MOST,
+    SHAPES,
+    checked,
+)
 from qless_web.console import current
 from qless_web.presenters import alerts
 
@@ -19,6 +29,12 @@ if TYPE_CHECKING:
     from qless_web.alerts.keeping import Kept
     from qless_web.alerts.rules import Rule
     from qless_web.presenters.ask import AskPage, Subject
+
+#: What programs are told of an address: that of a host, with no user before it.
+_URL = (
+    r"^https?://[A-Za-z0-9][A-Za-z0-9.-]*"
+    r"(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}))?(?:/[!-\[\]-~]*)?$"
+)
 
 _FIELDS = ("kind", "of", "above", "lasts_s", "url", "shape")
 
@@ -49,9 +65,25 @@ def _ask_save(form: Form) -> AskPage:
     subject=_subject,
     ask=_ask_save,
     takes=(
-        Field(name="name", help="What to call it; one with that name is replaced.", example="Mail"),
-        Field(name="kind", help="What to look at, as `queue-age`.", example="queue-age"),
-        Field(name="of", help="A pattern of queues or groups.", default="*", example="mail*"),
+        Field(
+            name="name",
+            help="What to call it; one with that name is replaced.",
+            longest=LONGEST_NAME,
+            example="Mail",
+        ),
+        Field(
+            name="kind",
+            help="What to look at, as `queue-age`.",
+            choices=tuple(KINDS),
+            example="queue-age",
+        ),
+        Field(
+            name="of",
+            help="A pattern of queues or groups.",
+            default="*",
+            longest=LONGEST_PATTERN,
+            example="mail*",
+        ),
         Field(
             name="above",
             help="It goes off above this number.",
@@ -65,6 +97,7 @@ def _ask_save(form: Form) -> AskPage:
             name="lasts_s",
             help="Seconds for which that must be so.",
             kind="whole",
+            required=False,
             default=0,
             lowest=0,
             highest=LONGEST_S,
@@ -73,9 +106,11 @@ def _ask_save(form: Form) -> AskPage:
             name="url",
             help="Where to tell it; that of the alert of this name where it is left out.",
             required=False,
+            pattern=_URL,
+            longest=LONGEST,
             example="https://hooks.example.com/T0/B0",
         ),
-        Field(name="shape", help="`json` or `slack`.", default="json"),
+        Field(name="shape", help="`json` or `slack`.", default="json", choices=SHAPES),
     ),
 )
 def save_alert(form: Form) -> Outcome:
@@ -168,7 +203,15 @@ def _ask_silence(form: Form, alert: str) -> AskPage:
     permission="operate",
     subject=_subject,
     ask=_ask_silence,
-    takes=(Field(name="for", help="How long, as `2h`; 0 ends a silence.", example="2h"),),
+    takes=(
+        Field(
+            name="for",
+            help="How long, at most 30 days: seconds, as text, or a time such as `90s`, `15m`, "
+            "`2h`, `1d`; 0 ends a silence.",
+            pattern=r"^(?:[0-9]{1,6}s?|[0-9]{1,4}m|[0-9]{1,2}h|[12]?[0-9]d|30d)$",
+            example="2h",
+        ),
+    ),
 )
 def silence_alert(form: Form, alert: str) -> Outcome:
     """Tell nothing of an alert for a while; 0 ends that."""

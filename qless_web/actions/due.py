@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from qless_core.errors import BadArgument
 from qless_web.actions import timing
-from qless_web.actions.field import Field
+from qless_web.actions.field import DATE, Field
 from qless_web.formatting import absolute, duration
 
 if TYPE_CHECKING:
@@ -20,10 +20,7 @@ WHEN = Field(
     form="delay",
     help="How long from now: seconds, as text, or a time such as `90s`, `15m`, `2h`, `1d`. Or the "
     "moment: a date and time, in UTC unless it names an offset.",
-    pattern=r"^(?:[0-9]{1,5}(?:s|m|min|h)?|[0-9]{1,3}[dw]|"
-    r"(?:19[7-9][0-9]|[2-4][0-9]{3})-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|"
-    r"(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
-    r"(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9](?:Z|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])?)?)$",
+    pattern=rf"^(?:[0-9]{{1,5}}(?:s|m|min|h)?|[0-9]{{1,3}}[dw]|{DATE})$",
     example="15m",
 )
 

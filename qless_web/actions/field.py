@@ -9,6 +9,13 @@ from typing import Any, Literal
 #: A text that says something. Python takes some control characters for blanks, JSON Schema not.
 NOT_BLANK = r"[^\s\x00-\x1f\x85\xa0]"
 
+#: Dates that every month has, with a time or none.
+DATE = (
+    r"(?:19[7-9][0-9]|[2-4][0-9]{3})-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|"
+    r"(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+    r"(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9](?:Z|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])?)?"
+)
+
 #: The latest moment that makes sense, epoch seconds: the year 5138.
 LATEST = 1e11
 
@@ -30,6 +37,8 @@ class Field:
         lowest: the smallest number; the fewest texts of a list.
         highest: the greatest number; the most texts of a list.
         pattern: of a text, what programs are told to send; forms may say the same in other ways.
+        longest: the most characters of a text.
+        choices: of a text, those there are, where it is one of a few.
         example: one that makes sense.
 
     """
@@ -43,6 +52,8 @@ class Field:
     lowest: int = 1
     highest: int = MOST_NAMED
     pattern: str = NOT_BLANK
+    longest: int | None = None
+    choices: tuple[str, ...] = ()
     example: Any = None
 
     @property
@@ -53,7 +64,7 @@ class Field:
     @property
     def schema(self) -> dict[str, Any]:
         """What values it may have, as JSON Schema."""
-        text = {"type": "string", "pattern": self.pattern}
+        text = self._text_schema
         match self.kind:
             case "text":
                 found: dict[str, Any] = text
@@ -67,6 +78,18 @@ class Field:
         default = {} if self.default is None else {"default": self.default}
         return {**found, "description": self.help, **default}
 
+    @property
+    def _text_schema(self) -> dict[str, Any]:
+        if self.choices:
+            return {"type": "string", "enum": list(self.choices)}
+        longest = {} if self.longest is None else {"maxLength": self.longest}
+        return {"type": "string", "pattern": self.pattern, **longest}
+
+    def allows(self, given: object) -> bool:
+        """Say whether the schema allows a value that `values` takes: forms may send more."""
+        texts = given if isinstance(given, list) else [given]
+        return all(re.search(self.pattern, text) for text in texts if isinstance(text, str))
+
     def values(self, given: object) -> list[str]:
         """Write a value as the console's forms send it.
 
@@ -76,7 +99,7 @@ class Field:
         """
         match self.kind, given:
             case "text", str(text):
-                return [_said(text)]
+                return [self._fitting(_said(text))]
             case "texts", list(texts) if self.lowest <= len(texts) <= self.highest:
                 return list(dict.fromkeys(_said(each) for each in texts))
             case "whole", int() | float() if self._fits(given):
@@ -86,6 +109,21 @@ class Field:
             case "moment", str(text):
                 return [_said(text)]
         raise ValueError(self._wanted)
+
+    def _fitting(self, text: str) -> str:
+        """Give a text that is one of the choices, and not too long.
+
+        Raises:
+            ValueError: it is not.
+
+        """
+        if self.choices and text not in self.choices:
+            message = f"must be one of {', '.join(self.choices)}"
+            raise ValueError(message)
+        if self.longest is not None and len(text) > self.longest:
+            message = f"must have at most {self.longest:,} characters"
+            raise ValueError(message)
+        return text
 
     def _fits(self, given: float) -> bool:
         whole = not isinstance(given, bool) and given == given // 1

@@ -10,7 +10,7 @@ from qless_core.errors import BadArgument
 from qless_web import indexed
 from qless_web.actions import timing
 from qless_web.actions.action import AskAgain, action
-from qless_web.actions.field import LATEST, Field
+from qless_web.actions.field import DATE, LATEST, Field
 from qless_web.actions.outcome import Outcome
 from qless_web.console import current
 from qless_web.presenters import ask, ask_handling
@@ -37,6 +37,7 @@ _NOTE = Field(
     name="note",
     required=False,
     help="What others should know, up to 2,000 characters. Where it is left out, the note stays.",
+    longest=LONGEST_NOTE,
     example="pay-3 is down, see the incident",
 )
 
@@ -157,6 +158,7 @@ def reopen_group(_form: Form, group: str) -> Outcome:
             name="assignee",
             required=False,
             help="Whose it is, up to 100 characters; nobody's where it is left out.",
+            longest=LONGEST_NAME,
             example="kim",
         ),
     ),
@@ -179,6 +181,7 @@ def assign_group(form: Form, group: str) -> Outcome:
             name="note",
             required=False,
             help="What others should know, up to 2,000 characters; none, where it is left out.",
+            longest=LONGEST_NOTE,
             example="pay-3 is down, see the incident",
         ),
     ),
@@ -204,12 +207,18 @@ def _of_failures(**_path: str) -> Subject:
     subject=_of_failures,
     ask=lambda form: ask_handling.deploy(form.get("name")),
     takes=(
-        Field(name="name", help="What was deployed, up to 200 characters.", example="v42"),
+        Field(
+            name="name",
+            help="What was deployed, up to 200 characters.",
+            longest=deploys.LONGEST_NAME,
+            example="v42",
+        ),
         Field(
             name="at",
             kind="moment",
             required=False,
             help="When: epoch seconds, or a date and time; now, where it is left out.",
+            pattern=f"^{DATE}$",
             example=1798761600.0,
         ),
     ),

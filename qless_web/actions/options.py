@@ -52,6 +52,20 @@ def _known(option: str, stored: Mapping[str, str]) -> str:
     return option
 
 
+def _is_missing(form: Form, option: str, stored: Mapping[str, str]) -> bool:
+    """Say whether a program names an option that there is not; people are told in another way."""
+    try:
+        _known(option, stored)
+    except BadArgument:
+        return not form.guarded
+    return False
+
+
+def _missing(option: str) -> Outcome:
+    text = f"There is no option “{option[:100]}”; nothing was done."
+    return Outcome(text=text, tone="warning", status=404)
+
+
 def _must_be_as_shown(form: Form, was: str | None) -> None:
     """Let nobody change what somebody else has changed meanwhile.
 
@@ -113,6 +127,8 @@ def _ask_set(form: Form, option: str) -> AskPage:
 def set_option(form: Form, option: str) -> Outcome:
     """Set an option; a value that makes no sense for it is refused with the reason."""
     stored = _stored()
+    if _is_missing(form, option, stored):
+        return _missing(option)
     option = _known(option, stored)
     was = stored.get(option)
     _must_be_as_shown(form, was)
@@ -151,6 +167,8 @@ def _ask_unset(_form: Form, option: str) -> AskPage:
 def unset_option(form: Form, option: str) -> Outcome:
     """Forget what an option was set to, so that its default counts again."""
     stored = _stored()
+    if _is_missing(form, option, stored):
+        return _missing(option)
     option = _known(option, stored)
     was = stored.get(option)
     _must_be_as_shown(form, was)

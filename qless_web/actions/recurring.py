@@ -9,7 +9,7 @@ from qless_core.cron import Cron
 from qless_core.errors import BadArgument, JobNotFound, RecurringJobNotFound
 from qless_core.reads import RecurringRow
 from qless_core.reads.job import DATA_SHOWN
-from qless_web.actions import timing
+from qless_web.actions import timing, typed
 from qless_web.actions.action import AskAgain, action
 from qless_web.actions.field import Field
 from qless_web.actions.form import HIGHEST_PRIORITY, one_line
@@ -37,18 +37,21 @@ _FIELDS = (
         required=False,
         help="Seconds from run to run, as text, or a time such as `90s`, `15m`, `2h`, `1d`. Of a "
         "job that recurs by interval.",
+        pattern=r"^(?:[1-9][0-9]{0,4}(?:s|m|min|h)?|[1-9][0-9]{0,2}[dw])$",
         example="15m",
     ),
     Field(
         name="cron",
         required=False,
         help="The cron expression of a job that has one.",
+        pattern=r"^(?:@[a-z]{4,8}|[0-9A-Za-z*/,?#-]+(?: [0-9A-Za-z*/,?#-]+){4})$",
         example="0 6 * * 1-5",
     ),
     Field(
         name="timezone",
         required=False,
         help="The time zone of the expression.",
+        pattern=r"^[A-Za-z][A-Za-z0-9_+/-]*$",
         example="Europe/Berlin",
     ),
     Field(
@@ -82,6 +85,7 @@ _FIELDS = (
         name="data",
         required=False,
         help="The data of its jobs: JSON, as text, kept byte for byte.",
+        pattern=typed.JSON,
         example='{"month": 12}',
     ),
 )

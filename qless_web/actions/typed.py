@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qless_web.actions.form import Form
 
 #: What programs are told of JSON in a text: small examples, as no pattern tells all of it.
-JSON = r'^(?:\{(?:"[a-z]{1,9}": ?-?[1-9][0-9]{0,8})?\}|\[(?:"[a-z]{0,9}")?\])$'
+JSON = r'^(?:\{(?:"[a-z]{1,9}": ?(?:-?[1-9][0-9]{0,8}|"[a-z]{0,9}"))?\}|\[(?:"[a-z]{0,9}")?\])$'
 
 #: Characters shown behind the place of a mistake.
 _AFTER = 20

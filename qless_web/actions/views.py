@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from qless_web.presenters.ask import AskPage, Subject
     from qless_web.saved_views import SavedView
 
+#: What programs are told of an address: printable, of no other host, and nowhere above.
+_ADDRESS = r"^/(?!/|(?:[^?]*/)?\.\.(?:[/?]|$))[!\"$-\[\]-~]*$"
+
 
 def _subject(**_path: str) -> Subject:
     return views.subject()
@@ -35,8 +38,19 @@ def _ask_save(form: Form) -> AskPage:
     subject=_subject,
     ask=_ask_save,
     takes=(
-        Field(name="name", help="What to call it.", example="Failed mail"),
-        Field(name="address", help="A path of this console.", example="/failed?page=2"),
+        Field(
+            name="name",
+            help="What to call it.",
+            longest=saved_views.LONGEST_NAME,
+            example="Failed mail",
+        ),
+        Field(
+            name="address",
+            help="A path of this console.",
+            pattern=_ADDRESS,
+            longest=saved_views.LONGEST_ADDRESS,
+            example="/failed?page=2",
+        ),
     ),
 )
 def save_view(form: Form) -> Outcome:

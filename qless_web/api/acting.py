@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from flask import Response, request
 
 from qless_core import wire
+from qless_core.errors import BadArgument
 from qless_web.actions.action import ACTIONS, AskAgain
 from qless_web.actions.form import Form
 from qless_web.api import params
@@ -118,9 +119,12 @@ def declare() -> None:
 def _serve(action: Action) -> Callable[..., Response]:
     def serve(**path: str) -> Response:
         params.asked(())
-        form = Form(fields_of(action, body()), guarded=False)
+        given = body()
+        form = Form(fields_of(action, given), guarded=False)
         try:
             return _told(action, action.perform(form, **path))
+        except BadArgument as error:
+            raise _refused(action, given, error) from error
         except AskAgain as again:
             raise _asked(action, form, path, again.problem) from again
 
@@ -173,6 +177,14 @@ def fields_of(action: Action, given: Mapping[str, Any]) -> dict[str, list[str]]:
         except ValueError as error:
             raise _bad_field(name, str(error)) from None
     return found
+
+
+def _refused(action: Action, given: Mapping[str, Any], error: BadArgument) -> Exception:
+    """Tell what the document does not allow, 400, from what stands in the way of all else, 409."""
+    takes = {field.name: field for field in action.takes}
+    if all(takes[name].allows(value) for name, value in given.items()):
+        return ApiProblem(409, "nothing-done", str(error))
+    return error
 
 
 def _told(action: Action, outcome: Outcome) -> Response:

@@ -9,8 +9,7 @@ from qless_web import trail
 from qless_web.api.params import Param
 from qless_web.api.route import Route, shown
 from qless_web.console import current
-from qless_web.presenters.audit import place
-from qless_web.problem import ApiProblem
+from qless_web.presenters.audit import PLACE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +72,7 @@ _EXAMPLE = Record(
             Param(
                 name="behind",
                 help="Where to go on: `next` of the part before.",
+                pattern=PLACE,
                 example="1798761600250-0",
             ),
             Param(name="text", help="Anywhere in the record, in letters of any size."),
@@ -89,9 +89,6 @@ _EXAMPLE = Record(
 )
 def audit(limit: int, behind: str | None, **asked: str | None) -> Records:
     """List what was changed through the console and its API, the newest first."""
-    if behind and not place(behind):
-        detail = "The parameter “behind” must be the `next` of another part."
-        raise ApiProblem(400, "bad-parameter", detail, parameter="behind")
     wanted = trail.Wanted(**{name: value or "" for name, value in asked.items()})
     found = current().read(trail.newest(wanted, limit, behind or ""))
     return Records(

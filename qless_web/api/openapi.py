@@ -173,7 +173,7 @@ def _ordering(order: Order, schemas: dict[str, Schema]) -> dict[str, Any]:
 
 
 def _body(action: Action) -> dict[str, Any]:
-    required = [field.name for field in action.takes if field.required]
+    required = [each.name for each in action.takes if each.required and each.default is None]
     schema: Schema = {
         "type": "object",
         "properties": {field.name: field.schema for field in action.takes},

@@ -14,9 +14,10 @@ from qless_core.errors import BadArgument
 from qless_web.actions import operating
 from qless_web.actions.action import ACTIONS
 from qless_web.actions.form import Form
-from qless_web.api import acting, params
+from qless_web.api import acting, operation_body, params
 from qless_web.api.params import Param
 from qless_web.api.route import Order, Page, Route, address, answer, listed, missing, ordered, shown
+from qless_web.api.search import must_parse
 from qless_web.console import current
 from qless_web.operations import operation as store
 from qless_web.operations import options, report, selection
@@ -222,44 +223,13 @@ def operation_report(operation: str, format: str) -> Response:  # noqa: A002 - t
 
 # -- What is ordered
 
-_SELECTION: dict[str, Any] = {
-    "type": "object",
-    "description": "Which jobs: one of the three.",
-    "minProperties": 1,
-    "maxProperties": 1,
-    "additionalProperties": False,
-    "properties": {
-        "jids": {
-            "type": "array",
-            "items": {"type": "string", "minLength": 1},
-            "minItems": 1,
-            "maxItems": selection.MOST_NAMED,
-        },
-        "group": {"type": "string", "minLength": 1, "description": "All of this failure group."},
-        "q": {"type": "string", "minLength": 1, "description": "All that this search finds."},
-    },
-}
-
-_BODY: dict[str, Any] = {
-    "type": "object",
-    "required": ["action", "selection"],
-    "additionalProperties": False,
-    "properties": {
-        "action": {"type": "string", "enum": sorted(VERBS), "description": "What to do."},
-        "selection": _SELECTION,
-        "options": {"type": "object", "description": "How, as the reference says of each action."},
-        "dry_run": {"type": "boolean", "default": False, "description": "Only say what it would."},
-        "note": {"type": "string", "maxLength": 4000, "description": "Why: for the audit."},
-    },
-}
-
 
 @ordered(
     Order(
         name="startOperation",
         rule="/operations",
         family="operations",
-        body=_BODY,
+        body=operation_body.schema(),
         example_body={
             "action": "retry",
             "selection": {"group": "shop-Timeout"},
@@ -287,17 +257,31 @@ def start() -> Response:
     if refusal := action.refusal:
         problem = f"Nothing was changed: {refusal}."
         raise Forbidden(problem)
-    made = operating.prepare(
-        given["action"],
-        selection.read(given["selection"]),
-        options.read(given["action"], given.get("options") or {}),
-        operating.asked(Form({"note": [wire.clean(given.get("note", ""))]})),
-    )
+    made = _prepared(given)
     if given.get("dry_run"):
         return answer(_preview(made))
     action.perform(Form(guarded=False), operation=made.id)
     url = address("operation", operation=made.id)
     return answer(Started(id=made.id, url=url, total=made.total, excluded=dict(made.excluded)), 202)
+
+
+def _prepared(given: Mapping[str, Any]) -> Operation:
+    """Make the draft.
+
+    Raises:
+        ApiProblem: there is no job in what was chosen, or the index does not know all of them yet.
+        BadArgument: the selection or an option makes no sense.
+
+    """
+    chosen = selection.read(given["selection"])
+    if chosen.q is not None:
+        must_parse(chosen.q, "selection")
+    how = options.read(given["action"], given.get("options", {}))
+    who = operating.asked(Form({"note": [wire.clean(given.get("note", ""))]}))
+    try:
+        return operating.prepare(given["action"], chosen, how, who)
+    except BadArgument as error:
+        raise ApiProblem(409, "nothing-done", str(error)) from None
 
 
 def _action_of(given: Mapping[str, Any]) -> str:
@@ -313,18 +297,28 @@ def _checked(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
     """
     for name in given:
-        if name not in _BODY["properties"]:
-            raise _bad(name, f"is not known here, but {', '.join(_BODY['properties'])}")
-    for name in _BODY["required"]:
+        if name not in operation_body.FIELDS:
+            raise _bad(name, f"is not known here, but {', '.join(operation_body.FIELDS)}")
+    for name in operation_body.REQUIRED:
         if name not in given:
             raise _bad(name, "is missing")
-    if given["action"] not in VERBS:
+    _check_kinds(given)
+    return given
+
+
+def _check_kinds(given: Mapping[str, Any]) -> None:
+    if not isinstance(given["action"], str) or given["action"] not in VERBS:
         name = "action"
         raise _bad(name, f"must be one of {', '.join(sorted(VERBS))}")
     for name, (kind, what) in _KINDS.items():
-        if given.get(name) is not None and not isinstance(given[name], kind):
+        if name in given and not isinstance(given[name], kind):
             raise _bad(name, f"must be {what}")
-    return {name: value for name, value in given.items() if value is not None}
+    if len(given.get("note", "")) > operation_body.LONGEST_NOTE:
+        name = "note"
+        raise _bad(name, f"must have at most {operation_body.LONGEST_NOTE:,} characters")
+    for name, value in given.get("options", {}).items():
+        if value is None:
+            raise _bad(name, "must be left out where there is nothing to say")
 
 
 _KINDS: dict[str, tuple[type, str]] = {

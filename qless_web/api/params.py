@@ -33,6 +33,7 @@ class Param:
         kind: what it must be.
         choices: of a choice, those there are.
         most: of a whole number, the greatest.
+        pattern: of a text, what all of it must be; anything, where that is empty.
         default: what counts where it is left out.
         required: whether it must be there.
         example: one that makes sense.
@@ -44,6 +45,7 @@ class Param:
     kind: Literal["text", "whole", "choice", "day", "cursor"] = "text"
     choices: tuple[str, ...] = ()
     most: int = MOST
+    pattern: str = ""
     default: str | int | None = None
     required: bool = False
     example: str | int | None = None
@@ -62,7 +64,8 @@ class Param:
             case "cursor":
                 return {"type": "string", "pattern": "^[A-Za-z0-9_-]{16}$"}
             case "text":
-                return {"type": "string", "maxLength": _LONGEST, **default}
+                pattern = {"pattern": f"^{self.pattern}$"} if self.pattern else {}
+                return {"type": "string", "maxLength": _LONGEST, **pattern, **default}
 
     def read(self, text: str) -> str | int:
         """Read a value.
@@ -86,7 +89,10 @@ class Param:
             case "day":
                 return day_of(text)
             case "text" | "cursor":
-                return text if len(text) <= _LONGEST else None
+                return text if len(text) <= _LONGEST and self._is_as_told(text) else None
+
+    def _is_as_told(self, text: str) -> bool:
+        return not self.pattern or bool(re.fullmatch(self.pattern, text, re.ASCII))
 
     @property
     def _wanted(self) -> str:
@@ -97,6 +103,8 @@ class Param:
                 return f"must be one of {', '.join(self.choices)}"
             case "day":
                 return "must be a day, as 2026-12-31"
+            case "text" if self.pattern:
+                return f"must be as {self.example}"
             case "text" | "cursor":
                 return f"must have at most {_LONGEST:,} characters"
 

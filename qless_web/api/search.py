@@ -15,7 +15,7 @@ from qless_web.api.route import Route, shown
 from qless_web.console import current
 from qless_web.problem import ApiProblem
 from qless_web.sought import Sought, rows_of, seek
-from qless_web.triage.query import BadQuery
+from qless_web.triage.query import BadQuery, parse
 
 if TYPE_CHECKING:
     from qless_web.triage.searching import Facet
@@ -113,11 +113,22 @@ def search(q: str, limit: int, cursor: str | None) -> SearchAnswer:
 
 
 def _found(query: str, part: Slice) -> Sought:
+    must_parse(query, "q")
+    return seek(query, part)
+
+
+def must_parse(query: str, parameter: str) -> None:
+    """Let nothing but a search pass.
+
+    Raises:
+        ApiProblem: it is none; it tells where the mistake is.
+
+    """
     try:
-        return seek(query, part)
+        parse(query)
     except BadQuery as error:
         raise ApiProblem(
-            400, "bad-query", error.problem, parameter="q", position=error.position
+            400, "bad-query", error.problem, parameter=parameter, position=error.position
         ) from None
 
 

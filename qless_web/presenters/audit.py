@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: Records on a page.
 SIZE = 50
 
-_PLACE = re.compile(r"[0-9]{1,15}-[0-9]{1,10}", re.ASCII)
+PLACE = r"[1-9][0-9]{0,14}-[0-9]{1,10}"
 
 #: For each outcome, the state of a job whose colour it has.
 _COLOURS = {"done": "complete", "failed": "failed", "refused": "stalled"}
@@ -82,7 +82,7 @@ def wanted(given: Mapping[str, str]) -> Wanted:
 
 def place(text: str) -> str:
     """Read the place in the stream to go on behind; "" where it is none."""
-    return text if _PLACE.fullmatch(text) else ""
+    return text if re.fullmatch(PLACE, text, re.ASCII) else ""
 
 
 def audit_page(found: Found, wanted_: Wanted, behind: str, days: int) -> AuditPage:

@@ -239,6 +239,16 @@ def test_a_slow_one_lets_others_have_their_turn(shop, operations):
     operations.tell(slow, "stop")
 
 
+def test_there_must_be_a_job_in_what_was_chosen(redis, web):
+    body = {"action": "retry", "selection": {"group": "none"}}
+
+    answer = web.post("/api/v1/operations", json=body)
+
+    assert answer.status_code == 409
+    assert "There is no job" in answer.json["detail"]
+    assert redis.keys("ql:web:operation*") == []
+
+
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
@@ -248,7 +258,6 @@ def test_a_slow_one_lets_others_have_their_turn(shop, operations):
         ({"action": "retry", "selection": {}}, "with one of"),
         ({"action": "retry", "selection": {"jids": []}}, "a list of 1 to"),
         ({"action": "retry", "selection": {"jids": [1]}}, "not empty"),
-        ({"action": "retry", "selection": {"group": "none"}}, "There is no job"),
         ({"action": "move", "selection": {"group": "boom"}}, "“queue” of move is missing"),
         (
             {"action": "retry", "selection": {"group": "boom"}, "options": {"tags": ["x"]}},

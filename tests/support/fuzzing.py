@@ -17,6 +17,7 @@ from schemathesis import GenerationMode
 
 from qless_web.api.route import PREFIX
 from qless_web.demo import seeds
+from qless_web.triage.query import quoted
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -106,13 +107,18 @@ def _try(
 
 
 def _made_likely(case: Case[Any], names: dict[str, list[str]], data: st.DataObject) -> None:
-    """Ask for what is there in most cases; nobody guesses a cursor."""
+    """Ask for what is there in most cases; nobody guesses a cursor, or the language of searches."""
     if isinstance(case.query, dict):
         case.query.pop("cursor", None)
+        if case.operation.label == "GET /search" and "q" in case.query:
+            case.query["q"] = quoted(str(case.query["q"]))
     for name in list(case.path_parameters or {}):
         if name in names and data.draw(st.integers(0, 3)):
             case.path_parameters[name] = data.draw(st.sampled_from(names[name]))
     body = case.body
+    chosen = body.get("selection") if isinstance(body, dict) else None
+    if isinstance(chosen, dict) and "q" in chosen:
+        chosen["q"] = quoted(str(chosen["q"]))
     if isinstance(body, dict) and "jids" in body and data.draw(st.booleans()):
         some = st.lists(st.sampled_from(names["jid"]), min_size=1, max_size=5)
         body["jids"] = cast("list[Any]", data.draw(some))

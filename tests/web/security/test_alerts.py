@@ -408,7 +408,7 @@ def test_what_is_kept_is_no_more_than_may_be(app, save):
 
     answer = app.test_client().post("/api/v1/alerts/save", json=full)
 
-    assert answer.status_code == 400
+    assert answer.status_code == 409
     assert "50 alerts" in answer.json["detail"]
     save("a1", above=5)
 
@@ -426,7 +426,7 @@ def test_rules_of_a_file_count_and_no_page_changes_them(client, be_late, tmp_pat
     saved = app.test_client().post(
         "/api/v1/alerts/save", json={"name": "late", "kind": "stalled", "url": receiver.url}
     )
-    assert saved.status_code == 400
+    assert saved.status_code == 409
     assert "is from a file" in saved.json["detail"]
     assert app.test_client().post("/api/v1/alerts/late/forget").status_code == 404
     assert alert(app)["is_fixed"]
