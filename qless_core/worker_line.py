@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from qless_core import eviction
 from qless_core.client import Client
 from qless_core.command_line import Parser
 from qless_core.connection import DEFAULT_NAMESPACE, DEFAULT_URL
@@ -93,8 +94,11 @@ def _work(arguments: argparse.Namespace, argv: Sequence[str] | None) -> int:
     kind, options = _asked_for(arguments)
     with _client(arguments) as client:
         if isinstance(client, ShardedClient):
+            for shard in client.shards.values():
+                eviction.warn_of(shard)
             worker: Any = ShardedWorker(client, names, kind=kind, **options)
         else:
+            eviction.warn_of(client)
             worker = kind(client, names, **options)
         say = logging.getLogger("qless.worker").warning
         say("%s: %s; TERM ends it, QUIT once its jobs are done", client, worker)

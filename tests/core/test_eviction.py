@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from qless_core import cli, eviction
+from qless_core import cli, eviction, worker_line
 from qless_core.client import Client
 
 
@@ -52,11 +52,16 @@ def test_b71_where_the_server_does_not_tell_nothing_is_said(server, redis, polic
     assert caplog.records == []
 
 
-def test_b71_a_worker_warns_when_it_begins(server, policy, caplog, monkeypatch):
+@pytest.mark.parametrize(
+    ("main", "words"),
+    [(cli.main, ["work", "-q", "q"]), (worker_line.run, ["-q", "q", "--kind", "serial"])],
+    ids=["qless work", "qless-worker"],
+)
+def test_b71_a_worker_warns_when_it_begins(server, policy, caplog, monkeypatch, main, words):
     policy("allkeys-lru", "1gb")
     monkeypatch.setattr("qless_core.worker.serial.SerialWorker.run", lambda _: None)
 
     with caplog.at_level(logging.WARNING):
-        assert cli.main(["--redis-url", server.url, "work", "-q", "q"]) == 0
+        assert main(["--redis-url", server.url, *words]) == 0
 
     assert "maxmemory-policy" in caplog.text
