@@ -149,13 +149,13 @@ local function look(now, op, jid, state)
 end
 
 -- What a chunk has of its own: `groups`, who left which group; `kept`, what jobs were, by jid; `places` in the
--- list; `left`, why jobs were left alone; and of those that are to be removed the jids, `doomed`, and the same as
+-- list; `left`, why jobs were left alone; `restored`, how many came back; and of those that are to be removed the jids, `doomed`, and the same as
 -- a set, `going`. And what is the same for many jobs, so that it is made once: `time`, the moment as a job has it;
 -- `tracks`, whether any job is tracked; `alone`, whether no job of those that are looked at now waits for
 -- another one, or is waited for; `heads` of what is kept; `queues` that jobs were put into.
 local function chunk_of(now, op)
   return { now = now, op = op, groups = {}, kept = {}, places = {}, left = {}, doomed = {}, going = {},
-    time = Json.time(now), tracks = call('exists', Key.tracked) == 1, alone = false, heads = {}, queues = {} }
+    time = Json.time(now), tracks = call('exists', Key.tracked) == 1, alone = false, heads = {}, queues = {}, restored = 0 }
 end
 
 local function left_group(chunk, group, jid)
@@ -533,7 +533,7 @@ local function undo(chunk, jid, index)
   local why = Undo[back.what](chunk.now, jid, back)
   if not why then
     call('hdel', key, jid)
-    call('hincrby', operation(chunk.op.of), 'restored', 1)
+    chunk.restored = chunk.restored + 1
   end
   return why
 end
@@ -622,6 +622,13 @@ local function store(op, chunk)
   return bytes
 end
 
+-- An operation that rests is forgotten some day: whoever lets it go on takes that back.
+local function forget_some_day(op)
+  for _, part in ipairs(op.lasts ~= '' and { '', ':list', ':report' } or {}) do
+    call('expire', operation(op.id, part), op.lasts)
+  end
+end
+
 -- Notes how far the operation is, and answers how many were left alone.
 local function note(op, at, chunk, number)
   local key = operation(op.id)
@@ -630,6 +637,9 @@ local function note(op, at, chunk, number)
     parts[#parts + 1] = '"' .. (index - at) .. '":' .. encode(why)
     skipped = skipped + 1
     call('hincrby', key, 'left:' .. why, 1)
+  end
+  if chunk.restored > 0 and call('exists', operation(op.of)) == 1 then -- it may be forgotten meanwhile
+    call('hincrby', operation(op.of), 'restored', chunk.restored)
   end
   if number > 0 then
     call('rpush', operation(op.id, ':report'), '{"from":' .. at .. ',"count":' .. number
@@ -645,12 +655,12 @@ local function note(op, at, chunk, number)
   elseif at + number >= op.total then
     op.state = 'done'
     call('hmset', key, 'state', op.state, 'ended', chunk.now)
-    for _, part in ipairs(op.lasts ~= '' and { '', ':list', ':report' } or {}) do
-      call('expire', operation(op.id, part), op.lasts)
-    end
   elseif canary > 0 and at + number >= canary then
     op.state = 'paused'
     call('hmset', key, 'state', op.state, 'why', 'canary', 'canary', '0')
+  end
+  if op.state ~= 'running' then
+    forget_some_day(op)
   end
   return skipped
 end
@@ -770,6 +780,7 @@ Commands['operation.rest'] = function(_, arg)
     return op.state
   end
   call('hmset', operation(id), 'state', state, 'why', why)
+  forget_some_day(op)
   return state
 end
 

@@ -85,8 +85,7 @@ def finish(client: Client, name: str, group: str) -> Report:
         index = store.index_key(client.keys)
         send(client, call("zadd", index, {name: made.created}))
     else:
-        parts = (store.hash_key, store.list_key, store.report_key)
-        send(client, *(call("unlink", key_of(client.keys, name)) for key_of in parts))
+        send(client, *(call("unlink", part(client.keys, name)) for part in store.PARTS))
     left = {each.jid: each.reason for each in told if each.reason}
     return Report(done, left, _emptied(client, group))
 

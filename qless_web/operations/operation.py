@@ -152,6 +152,10 @@ def report_key(keys: Keys, operation: str) -> str:
     return keys.web(f"operation:{operation}:report")
 
 
+#: Names of all that is stored of an operation, but for what its jobs were.
+PARTS: Final = (hash_key, list_key, report_key)
+
+
 def index_key(keys: Keys) -> str:
     """Name the sorted set of all operations, by when they were made."""
     return keys.web("operations")

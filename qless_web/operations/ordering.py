@@ -54,7 +54,7 @@ def start(client: Client, operation: Operation) -> Operation:
     send(
         client,
         call("hset", key, mapping=fields),
-        *(call("persist", each) for each in (key, store.list_key(keys, operation.id))),
+        *(call("persist", part(keys, operation.id)) for part in store.PARTS),
         call("zadd", store.index_key(keys), {operation.id: operation.created or now}),
         call("zremrangebyrank", store.index_key(keys), 0, -store.MOST - 1),
         call("zremrangebyscore", store.index_key(keys), "-inf", now - store.KEPT_S),

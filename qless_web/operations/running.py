@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
 from qless_core.clock import REAL
+from qless_core.errors import QlessError
 from qless_core.keys import Keys
 from qless_web import trail
 from qless_web.operations import operation as store
@@ -35,12 +36,18 @@ log = logging.getLogger("qless.web.operations")
 #: whoever pops meanwhile waits for so long at worst, and then for the end of the last job.
 CHUNK: Final = 200
 STEP_S: Final = 0.001
+#: The same where this process comes too late to its turns, so that it needs fewer of them.
+_LATE_STEP_S: Final = 0.0025
 #: How much of the server's time an operation takes, at most.
 SHARE: Final = 0.48
 #: Seconds of the server's time that a call takes beside what it tells itself.
 _CALL_S: Final = 0.00005
 #: Seconds that are made up for at most where this process was late: more would be a burst.
-_LATE_S: Final = 0.02
+_LATE_S: Final = 0.05
+#: Jobs of an edit that one call is given at most, as the data of each is read before.
+_EDITED: Final = 50
+#: Seconds until the next try of a run that broke, as when the server takes no more.
+AGAIN_S: Final = 3.0
 #: Seconds between two looks at how many of the retried have failed again; jobs of one look.
 _LOOK_S: Final = 1.0
 _LOOKS: Final = 4
@@ -108,7 +115,13 @@ def perform(job: Job) -> None:
     if operation is None or operation.run != run:
         return
     log.info("operation %s: %s of %s jobs", name, operation.action, operation.total)
-    if Run(bench, operation).go() == YIELDED:
+    try:
+        state = Run(bench, operation).go()
+    except QlessError as error:
+        log.warning("operation %s goes on in %g seconds: %s", name, AGAIN_S, error)
+        job.retry(delay=AGAIN_S)
+        return
+    if state == YIELDED:
         job.retry(delay=min(NAP_S, 1 / operation.rate))
 
 
@@ -165,10 +178,11 @@ class Run:
     def _allowed(self) -> int:
         """Say how many jobs may be done now."""
         rate = self._operation.rate
+        most = _EDITED if self._edits else CHUNK
         if not rate:
-            return CHUNK
+            return most
         due = (REAL.monotonic() - self._began) * rate - (self._at - self._operation.at)
-        return min(CHUNK, int(due) + (1 if self._at == self._operation.at else 0))
+        return min(most, int(due) + (1 if self._at == self._operation.at else 0))
 
     def _nap(self) -> str:
         """Wait until the next job is due, and see whether it is to be done."""
@@ -195,8 +209,10 @@ class Run:
     def _step(self, count: int) -> OperationStep:
         operation = self._operation
         edits = self._edits(self._at, count) if self._edits else ()
+        is_late = REAL.monotonic() - self._free > _LATE_S / 2
+        seconds = _LATE_STEP_S if is_late else STEP_S
         step = self._client.commands.operation_step(
-            operation.id, operation.run, count, STEP_S, edits
+            operation.id, operation.run, count, seconds, edits
         )
         self._at = step.at
         self._kept += step.kept

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from qless_web.operations import trash
+from qless_web.operations import freezing, ordering, trash
+from qless_web.operations import operation as store
 from tests.support.polling import eventually
 
 
@@ -42,3 +43,17 @@ def test_what_rests_expires_by_itself(shop, redis, operations):
 
     (key,) = redis.keys(f"ql:web:kept:{found['id']}:*")
     assert 86_000 < redis.ttl(key) <= 86_400
+
+
+def test_what_comes_back_after_its_operation_is_forgotten_leaves_no_trace_of_it(
+    client, shop, redis, operations
+):
+    shop.fail("a", "b")
+    found = operations.do("cancel", {"group": "boom"})
+    made = freezing.freeze_undo(client, store.load(client, found["id"]), freezing.Asked())
+    redis.delete(f"ql:web:operation:{found['id']}")
+
+    ordering.start(client, made)
+
+    assert operations.until(made.id)["done"] == 2
+    assert redis.exists(f"ql:web:operation:{found['id']}") == 0
