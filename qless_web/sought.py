@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from qless_core import reads
-from qless_core.reads import Slice
 from qless_core.reads.beginnings import SHORTEST
 from qless_core.reads.rows import listed
 from qless_web.console import current
 from qless_web.triage.index import NoIndex
 from qless_web.triage.query import parse
-from qless_web.triage.scanning import scan, start_after
+from qless_web.triage.scanning import scan
 from qless_web.triage.searching import REACH
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from qless_core.reads import JobRow
+    from qless_core.reads import JobRow, Slice
     from qless_web.triage.query import Node
     from qless_web.triage.searching import Certainty, Facet
 
@@ -53,24 +50,6 @@ class Sought:
     of: int
     next: int | None
     why_walked: str = ""
-
-
-def seek(query: str, part: Slice) -> Sought:
-    """Search at once; of a walk, `part` and `next` count the jobs that come before.
-
-    Raises:
-        BadQuery: the query makes no sense.
-        QlessError: Redis could not be asked.
-
-    """
-    node = parse(query)
-    here = current()
-    try:
-        return _by_index(node, part)
-    except NoIndex as error:
-        start = here.ask(start_after(node, part.offset)) if part.offset else 0
-        found, _ = here.ask(_walked(node, Slice(start, part.count), error.why))
-        return replace(found, next=None if found.next is None else found.covered)
 
 
 def seeking(query: str, part: Slice) -> reads.Plan[tuple[Sought, tuple[JobRow, ...]]]:
@@ -141,12 +120,6 @@ def _walked(
         why_walked=why,
     )
     return sought, found.rows
-
-
-@reads.read
-def rows_of(scope: reads.Scope, jids: Sequence[str]) -> reads.Read[tuple[JobRow, ...]]:
-    """Read jobs as lists show them, as they are now."""
-    return (yield from listed(scope, jids))
 
 
 def beginning(text: str) -> tuple[tuple[str, str], ...]:

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 #: Bytes of the digest that names the list, and of the place in it.
-_LIST, _PLACE = 6, 6
+_LIST, _PLACE = 6, 9
 
-#: Lists in Redis do not get longer.
-_FARTHEST = 10**9
+#: Lists in Redis do not get longer. A walk through several counts them, too.
+_FARTHEST, FARTHEST_WALK = 10**9, 2**63 - 1
 
 
 def write(place: int, path: str, asked: Mapping[str, object]) -> str:
@@ -32,8 +32,8 @@ def write(place: int, path: str, asked: Mapping[str, object]) -> str:
     return urlsafe_b64encode(text).decode().rstrip("=")
 
 
-def read(cursor: str, path: str, asked: Mapping[str, object]) -> int:
-    """Read a cursor: how many items to skip.
+def read(cursor: str, path: str, asked: Mapping[str, object], *, farthest: int = _FARTHEST) -> int:
+    """Read a cursor: how many items to skip, at most `farthest`.
 
     Raises:
         ApiProblem: it is none, or of another list.
@@ -44,7 +44,7 @@ def read(cursor: str, path: str, asked: Mapping[str, object]) -> int:
     except (binascii.Error, ValueError):
         raw = b""
     place = int.from_bytes(raw[:_PLACE], "big")
-    if len(raw) != _PLACE + _LIST or place > _FARTHEST:
+    if len(raw) != _PLACE + _LIST or place > farthest:
         detail = "The cursor is none that this console wrote: send what `next` said, or none."
         raise ApiProblem(400, "bad-cursor", detail)
     if raw[_PLACE:] != _list(path, asked):

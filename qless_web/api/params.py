@@ -62,7 +62,7 @@ class Param:
             case "day":
                 return {"type": "string", "format": "date"}
             case "cursor":
-                return {"type": "string", "pattern": "^[A-Za-z0-9_-]{16}$"}
+                return {"type": "string", "pattern": "^[A-Za-z0-9_-]{20}$"}
             case "text":
                 pattern = {"pattern": f"^{self.pattern}$"} if self.pattern else {}
                 return {"type": "string", "maxLength": _LONGEST, **pattern, **default}

@@ -14,7 +14,7 @@ from qless_web.api.params import CURSOR, Param
 from qless_web.api.route import Route, shown
 from qless_web.console import current
 from qless_web.problem import ApiProblem
-from qless_web.sought import Sought, rows_of, seek
+from qless_web.sought import seeking
 from qless_web.triage.query import BadQuery, parse
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ class SearchAnswer:
 def search(q: str, limit: int, cursor: str | None) -> SearchAnswer:
     """Search all jobs; without an index in steps, each with a part of them."""
     here = current()
-    found = _found(q, Slice(_start(q, cursor), limit))
-    rows = here.read(rows_of(found.jids))
+    must_parse(q, "q")
+    found, rows = here.read(seeking(q, Slice(_start(q, cursor), limit)))
     return SearchAnswer(
         items=tuple(map(job_entry, rows)),
         total=found.total,
@@ -110,11 +110,6 @@ def search(q: str, limit: int, cursor: str | None) -> SearchAnswer:
         index=found.why_walked,
         next=None if found.next is None else _cursor(found.next, q),
     )
-
-
-def _found(query: str, part: Slice) -> Sought:
-    must_parse(query, "q")
-    return seek(query, part)
 
 
 def must_parse(query: str, parameter: str) -> None:
@@ -133,7 +128,9 @@ def must_parse(query: str, parameter: str) -> None:
 
 
 def _start(query: str, text: str | None) -> int:
-    return 0 if text is None else cursor.read(text, request.path, {"q": query})
+    if text is None:
+        return 0
+    return cursor.read(text, request.path, {"q": query}, farthest=cursor.FARTHEST_WALK)
 
 
 def _cursor(place: int, query: str) -> str:

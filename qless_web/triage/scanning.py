@@ -115,18 +115,6 @@ def scan(
     )
 
 
-@read
-def start_after(scope: Scope, node: Node | None, covered: int) -> Read[int]:
-    """Say where to start so that so many jobs come before, for who counts jobs alone."""
-    some = _choose((yield from places.places()(scope)), node)
-    sizes = yield from places.sizes(some)(scope)
-    for at, size in enumerate(sizes):
-        if covered < size:
-            return at * _PLACE + covered
-        covered -= size
-    return len(some) * _PLACE
-
-
 def _choose(found: Sequence[Place], node: Node | None) -> list[Place]:
     """Choose the places in which matches may lie."""
     groups, queues = plain_names(node, "group"), plain_names(node, "queue")

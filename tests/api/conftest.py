@@ -13,6 +13,7 @@ from qless_core import Client
 from qless_core.embedded import EmbeddedServer
 from qless_web import create_app
 from tests.support.shop import AWKWARD, Shop, plant
+from tests.support.there import THERE
 from tests.web.conftest import Lint
 
 
@@ -21,7 +22,17 @@ def seeded():
     """One server with a shop, and something by every awkward name, for tests that only look."""
     with EmbeddedServer() as server, Client(server.url) as client:
         plant(client)
+        _do(create_app(client).test_client())
         yield client
+
+
+def _do(browser):
+    """Have an alert, an option that was set, and an operation, which nobody runs here."""
+    browser.post("/api/v1/config/jobs-history/set", json={"value": "604800"})
+    alert = {"name": "late", "kind": "queue-age", "url": "https://hooks.example.com/"}
+    browser.post("/api/v1/alerts/save", json=alert)
+    body = {"action": "untrack", "selection": {"group": "webhooks-HTTPError"}}
+    THERE["operation"] = browser.post("/api/v1/operations", json=body).json["id"]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from qless_web.triage import scanning, schema, searching
 from qless_web.triage.entry import Entry
 from qless_web.triage.index import Index
 from qless_web.triage.query import parse
-from qless_web.triage.scanning import scan, start_after
+from qless_web.triage.scanning import scan
 from qless_web.triage.searching import Search
 from qless_web.triage.store import Store
 from tests.support.polling import eventually
@@ -150,13 +150,6 @@ def test_a_walk_goes_on_where_it_stopped(most, of_each, count, shop, monkeypatch
 
     assert sorted(found) == list("abcdefgh")
     assert step.covered == step.of == 9
-
-
-@pytest.mark.parametrize("covered", range(11))
-def test_a_walk_begins_after_so_many_jobs_for_who_counts_them(covered, shop):
-    (start,) = reads.run(shop.redis, shop.keys, [start_after(None, covered)], now=0.0)[1]
-
-    assert len(walk(shop, "", start=start).jids) == max(0, 9 - covered)
 
 
 def test_tracked_jobs_are_found_and_lost(shop, index):
