@@ -11,7 +11,7 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Final
 
 from qless_core.clock import REAL
-from qless_core.errors import NotPermitted
+from qless_core.errors import NotPermitted, QlessError
 from qless_core.worker.serial import SerialWorker
 from qless_web.operations import ordering
 from qless_web.operations.running import Bench
@@ -26,6 +26,8 @@ log = logging.getLogger("qless.web.operations")
 _AGAIN_S: Final = 20.0
 #: Seconds that the worker has to give back what it does when the process ends.
 _GRACE_S: Final = 2.0
+#: Seconds between two looks for operations that nobody does: a process may die as it orders one.
+_MEND_S: Final = 60.0
 #: Seconds after which a lock that ran out is another's: chunks are safe whoever does them.
 _NO_GRACE: Final = "0"
 
@@ -36,11 +38,13 @@ class Background:
     Args:
         client: whose jobs they are about.
         settings: `run_operations`, `read_only`, and those of the trash and the audit count.
+        mend_s: seconds between two looks for operations that nobody does.
 
     """
 
-    def __init__(self, client: Client, settings: Settings) -> None:
+    def __init__(self, client: Client, settings: Settings, *, mend_s: float = _MEND_S) -> None:
         self._client = client
+        self._mend_s = mend_s
         self._is_on = settings.run_operations and not settings.read_only
         self._settings = settings
         self._end = Event()
@@ -59,6 +63,7 @@ class Background:
         if self._is_on and (self._thread is None or not self._thread.is_alive()):
             self._thread = Thread(target=self._run, name="qless-operations", daemon=True)
             self._thread.start()
+            Thread(target=self._mend, name="qless-operations-mend", daemon=True).start()
             atexit.register(self.close)
 
     def close(self) -> None:
@@ -79,6 +84,13 @@ class Background:
                 self._work()
             except Exception as error:  # noqa: BLE001 - it must outlive whatever Redis answers
                 self._complain(error)
+
+    def _mend(self) -> None:
+        while not REAL.wait(self._mend_s, self._end):
+            try:
+                ordering.mend(self._client)
+            except QlessError as error:
+                log.info("nobody looked for operations that stand still: %s", error)
 
     def _work(self) -> None:
         client = self._client.twin()

@@ -7,6 +7,7 @@ import pytest
 from qless_core.client import Client
 from qless_web.operations import freezing, ordering
 from qless_web.operations import operation as store
+from qless_web.operations.background import Background
 from qless_web.operations.options import Options
 from qless_web.operations.running import Bench, Run
 from qless_web.operations.selection import Selection
@@ -42,6 +43,22 @@ def test_one_that_breaks_is_tried_again_by_itself(client, shop, redis, operation
     redis.rename("aside", key)
 
     assert operations.until(made.id)["done"] == 2
+
+
+def test_one_whose_orderer_died_is_done_by_a_console_that_lives(client, shop):
+    shop.fail("a", "b")
+    background = Background(client, Settings(), mend_s=0.05)
+    background.start()
+    workshop = ordering.workshop(client)
+    eventually(lambda: workshop.workers.counts)  # it began, and found nothing
+    made = draft(client, "retry")
+
+    store.change(client, made.id, state="queued", run=1)
+    client.redis.zadd("ql:web:operations", {made.id: made.created})
+
+    eventually(lambda: store.load(client, made.id).state == "done")
+    background.close()
+    assert shop.state("a") == "waiting"
 
 
 def test_one_that_rests_is_forgotten_some_day_unless_it_goes_on(client, shop, redis, operations):
