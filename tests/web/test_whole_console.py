@@ -18,6 +18,7 @@ from qless_core.embedded import EmbeddedServer
 from qless_core.records import WorkerChild, WorkerInfo
 from qless_web import create_app, trail
 from qless_web.actions.action import ACTIONS
+from qless_web.alerts import turning
 from qless_web.demo import seeds
 from qless_web.triage import handling
 from tests.support.crawl import crawl
@@ -61,6 +62,8 @@ def plant_what_is_rare(client):
     client.redis.hset(client.keys.web("views"), "Rare", "/queues?sort=oldest")
     told = {"kind": "stalled", "url": "https://hooks.example.com/a"}
     client.redis.hset(client.keys.web("alerts:rules"), "Rare/alert", json.dumps(told))
+    status = turning.Status(state="firing", since=1.0)
+    client.redis.hset(client.keys.web("alerts:state"), "Rare/alert", status.stored)
     muted = handling.Handling(fold="muted", by="kim", at=1.0, note="known", assignee="kim")
     queue.put("Fails", {}, jid="rare/failed", priority=99)
     queue.pop().fail("rare/group", "no")
