@@ -194,6 +194,9 @@ def test_single_keys_can_be_switched_off_and_on_again(console, client):
 
     console.open("/help/keys")
     console.press("Switch single keys on")
+    # The page that comes back has read its scripts by then.
+    expect(page.locator("body:not([data-keys=off])")).to_be_visible()
+    page.wait_for_load_state()
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
 
