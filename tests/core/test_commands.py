@@ -14,6 +14,7 @@ LUA = Path(qless_core.__file__).parent / "lua"
 
 #: Commands that answer two shapes have a method for each.
 SHAPES = {
+    "operation.freeze": {"operation_freeze", "operation_freeze_group"},
     "once": set(),  # the runner's own: they wrap the others
     "once.next": set(),
     "failed": {"failed", "failed_group"},
