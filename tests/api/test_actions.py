@@ -49,6 +49,9 @@ BODIES = {
     "silence_alert": {"for": "2h"},
     "save_view": {"name": "Mail", "address": "/queues"},
     "set_retries": {"retries": 7},
+    "mark_deploy": {"name": "v42"},
+    "note_group": {"note": "the bank is down"},
+    "assign_group": {"assignee": "kim"},
     "edit_recurring": {"interval": "15m", "data": '{"n": [1.10]}'},
 }
 
