@@ -114,7 +114,7 @@ OPTIONS = {
 WRITTEN_OUT = (
     *("bulk.put", "bulk.complete", "bulk.move", "bulk.cancel", "complete.pop", "cron", "archive"),
     *("audit", "throttle", "queue.throttle", "jobs.walk", "recur.next", "once", "wait", "turn"),
-    *("reschedule", "edit"),
+    *("reschedule", "edit", "operation", "shard"),
 )
 
 
