@@ -74,6 +74,50 @@ Commands['shard.leave'] = function(now, arg)
   return '{"luggage":' .. encode(text) .. '}'
 end
 
+-- What the luggage of each kind has: lists of texts, and texts.
+local LISTS = { job = { 'fields', 'history', 'dependencies', 'dependents', 'tags' },
+  recur = { 'fields', 'runs' }, cron = { 'fields', 'runs' } }
+local TEXTS = { job = { 'score', 'tracked' }, recur = { 'queue', 'score', 'planned' },
+  cron = { 'queue', 'score', 'planned' } }
+local SCORES = { score = true, tracked = true, planned = true }
+
+local function is_number(text)
+  return Check.finite(text) ~= nil
+end
+
+local function has_lists(all)
+  for _, name in ipairs(LISTS[all.what]) do
+    if type(all[name]) ~= 'table' then
+      return false
+    end
+    for _, text in ipairs(all[name]) do
+      if type(text) ~= 'string' or (name == 'runs' and not is_number(text)) then
+        return false
+      end
+    end
+  end
+  return #all.fields % 2 == 0 and (all.what ~= 'job' or #all.tags % 2 == 0)
+end
+
+-- Whether this is what shard.leave tells of the job of that jid.
+local function is_luggage(all, jid)
+  if type(all) ~= 'table' or not LISTS[all.what] or not has_lists(all) then
+    return false
+  end
+  for _, name in ipairs(TEXTS[all.what]) do
+    local text = all[name]
+    if type(text) ~= 'string' or (SCORES[name] and text ~= '' and not is_number(text)) then
+      return false
+    end
+  end
+  for i = 1, #all.fields, 2 do
+    if all.fields[i] == 'jid' then
+      return all.fields[i + 1] == jid and all.queue ~= ''
+    end
+  end
+  return false
+end
+
 -- Where a job stood in its queue is told by a score; one that was kept back waits, for the next pop to see.
 local function settled(now, all)
   for i = 1, #all.fields, 2 do
@@ -116,13 +160,14 @@ Commands['shard.arrive'] = function(now, arg)
   local journey = Check.name(arg[1], 'journey')
   local jid = Check.name(arg[2], 'jid')
   local ok, all = pcall(unspelled, Check.text(arg[3], 'luggage'))
-  if not ok or type(all) ~= 'table' or type(all.fields) ~= 'table' then
+  if not ok or not is_luggage(all, jid) then
     Check.must('luggage', 'what shard.leave told', arg[3])
   end
   if call('hexists', ARRIVED, journey) == 1 then
     return 'known'
   end
   local why
+  all.throttles = {}
   if all.what == 'job' then
     why = Whole.back(now, jid, settled(now, all))
   else

@@ -75,6 +75,22 @@ PUT = (WORKER, QUEUE, JID, TEXT, DATA, NUMBER)
 SUBJECTS = ('["job","a"]', '["job","b"]', '["walk","work","q"]', "[]", '["job"]', "{}", "x")
 KINDS = ("in-no-place", "entry-without-job", "orphan", "half-edge", "nonsense")
 
+OPERATION = ("op", "op:list", "way")
+RECURS = (
+    "86a57175657565a171a66669656c647394a36a6964a172a57175657565a171a477686174a57265637572"
+    "a472756e7390a7706c616e6e6564a0a573636f7265a135"
+)
+#: Of a recurring job, of one without its fields, of something else, and of no job at all.
+LUGGAGE = (
+    RECURS,
+    "82a477686174a36a6f62a66669656c647390",
+    "82a477686174a57265637572a66669656c647390",
+    "81a66669656c647301",
+    "c0",
+    "7",
+    "zz",
+)
+
 #: Command -> what its arguments are drawn from, mostly; then what more of them are, or options.
 SHAPES = {
     "put": PUT,
@@ -161,6 +177,21 @@ SHAPES = {
     "audit.repair": (KINDS, ("clean", "requeue", "fail", "delete"), SUBJECTS),
     "bulk.closure": (JID, JID),
     "bulk.states": (GROUP, NUMBER, NUMBER),
+    "operation.freeze": (
+        OPERATION,
+        ("group", "jids", "needed"),
+        (*GROUP, *JID),
+        (*JID, ""),
+        NUMBER,
+    ),
+    "operation.look": (OPERATION, NUMBER, NUMBER),
+    "operation.fare": (OPERATION, NUMBER, NUMBER),
+    "operation.step": (OPERATION, NUMBER, NUMBER, NUMBER, DATA, DATA),
+    "operation.rest": (OPERATION, ("paused", "stopped"), TEXT),
+    "shard.leave": (OPERATION, JID),
+    "shard.arrive": (OPERATION, JID, LUGGAGE),
+    "shard.settle": (OPERATION, JID),
+    "shard.leaving": (NUMBER,),
 }
 
 #: Without these there is nothing for the others to act on.

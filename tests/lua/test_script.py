@@ -664,7 +664,7 @@ WRITES = [
     ("operation.step", "op", 1, 5, 1),
     ("shard.leave", "journey", "later"),
     ("shard.leave", "journey", "r"),
-    ("shard.arrive", "journey", "new", LUGGAGE),
+    ("shard.arrive", "journey", "often", LUGGAGE),
     ("bulk.move", "", "p", "parent", "", "failed", ""),
     ("bulk.cancel", "", "later", "", "failed", ""),
     ("bulk.cancel", "", "later", ""),
