@@ -293,6 +293,7 @@ def _raw_stream(port):
     """Open a stream whose answer nobody ever reads."""
     connection = socket.create_connection(("127.0.0.1", port))
     connection.sendall(b"GET /events?topics=queues HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    connection.recv(1, socket.MSG_PEEK)  # who comes later finds its place taken
     return connection
 
 

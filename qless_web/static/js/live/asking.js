@@ -3,8 +3,10 @@
 const GAP_MS = 500;
 const LONGEST_GAP_MS = 5000;
 
+// What there is to see on a page, beside the cautions above every one.
+const SEEN = "main [data-live]:not(#cautions)";
 // An error page, where by now there would be something to see.
-const isLess = (page) => page.querySelector("main [data-live]") && !document.querySelector("main [data-live]");
+const isLess = (page) => page.querySelector(SEEN) && !document.querySelector(SEEN);
 
 // Calls take(outcome, page): "fresh" with the page as it is now, "gone", "signed-out", or "failed".
 export function asker(take, againMs) {
