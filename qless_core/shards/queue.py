@@ -63,7 +63,8 @@ class ShardedQueue(Queue):
             AcrossShards: a job of that jid, or one that it is to wait for, is on another shard.
 
         """
-        self._must_be_here(options.get("jid"))
+        if options.get("jid"):
+            self.client.must_be_on(self.shard, [options["jid"]])
         return super().put(klass, data, **options)
 
     def put_many(self, jobs: Any) -> list[str]:  # noqa: ANN401 - as Queue.put_many has them
@@ -74,20 +75,14 @@ class ShardedQueue(Queue):
 
         """
         new = [NewJob.of(job) for job in jobs]
-        given = {job.jid for job in new if job.jid}
-        for job in new:
-            self._must_be_here(job.jid)
-            waits_for = [] if job.depends is None else jids_of(job.depends)
-            self.client.must_be_on(self.shard, [jid for jid in waits_for if jid not in given])
+        given = [job.jid for job in new if job.jid]
+        waits_for = [jid for job in new if job.depends is not None for jid in jids_of(job.depends)]
+        self.client.must_be_on(self.shard, [*given, *waits_for])
         return super().put_many(new)
 
     def pop(self, count: int | None = None, *, timeout: Any = 0) -> Any:  # noqa: ANN401 - as Queue.pop
         """Take jobs, as `Queue.pop`, from whichever shard has some."""
         return self.client.reserver(self.name).pop(count, timeout=timeout)
-
-    def _must_be_here(self, jid: str | None) -> None:
-        if jid:
-            self.client.must_be_on(self.shard, [jid])
 
 
 class ShardedQueues(Queues):

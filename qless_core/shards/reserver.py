@@ -86,7 +86,7 @@ class ShardedReserver:
     def _taken(self, count: int) -> list[Job]:
         """Take what there is, from a shard further each time."""
         jobs: list[Job] = []
-        for shard in self._turn():
+        for shard in self.client.turn():
             jobs += self._of(shard, count - len(jobs), 0)
             if len(jobs) >= count:
                 break
@@ -94,7 +94,7 @@ class ShardedReserver:
 
     def _waited(self, count: int, until: float) -> list[Job]:
         """Block on one shard after another for a moment each."""
-        for shard in self._turn():
+        for shard in self.client.turn():
             seconds = max(0.0, min(SLICE_S, until - REAL.monotonic()))
             jobs = self._of(shard, count, seconds) or self._taken(count)
             if jobs or self.is_stopped:
@@ -105,10 +105,6 @@ class ShardedReserver:
         jobs = self._reservers[shard].pop(count, timeout=timeout)
         self.client.whereabouts.note(shard, [job.jid for job in jobs])
         return [job.through(self.client) for job in jobs]
-
-    def _turn(self) -> list[str]:
-        """Name the shards, beginning with another one each time."""
-        return self.client.turn()
 
     def __iter__(self) -> Iterator[Job]:
         """Give jobs as they come, until `stop`."""

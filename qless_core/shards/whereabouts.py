@@ -37,10 +37,10 @@ class Whereabouts:
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
 
-    def forget(self, jid: str) -> bool:
-        """Forget where a job was; answers whether that was known."""
+    def forget(self, jid: str) -> None:
+        """Forget where a job was."""
         with self._lock:
-            return self._known.pop(jid, None) is not None
+            self._known.pop(jid, None)
 
     def clear(self) -> None:
         """Forget where all jobs were."""
@@ -63,14 +63,17 @@ class Whereabouts:
         return None
 
     def sort(self, jids: Iterable[str]) -> dict[str, list[str]]:
-        """Sort jids by shard, in their order; those that no shard has count to the first."""
-        sorted_: dict[str, list[str]] = {}
-        jids = [*jids]
-        unknown = [jid for jid in jids if self.recall(jid) is None]
+        """Sort jids of jobs by shard, in their order; what no shard has counts to the first.
+
+        However many are not remembered, each shard is asked once.
+        """
+        places = {jid: self.recall(jid) for jid in jids}
         for shard, client in self._clients.items():
+            unknown = [jid for jid, place in places.items() if place is None]
             found = [job.jid for job in client.commands.multiget(*unknown)]
             self.note(shard, found)
-            unknown = [jid for jid in unknown if jid not in set(found)]
-        for jid in jids:
-            sorted_.setdefault(self.find(jid) or next(iter(self._clients)), []).append(jid)
+            places |= dict.fromkeys(found, shard)
+        sorted_: dict[str, list[str]] = {}
+        for jid, place in places.items():
+            sorted_.setdefault(place or next(iter(self._clients)), []).append(jid)
         return sorted_

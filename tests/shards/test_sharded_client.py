@@ -40,6 +40,16 @@ def test_jobs_are_put_where_their_queue_is_placed_and_found(sharded, spread):
     assert sharded.jobs["nobody"] is None
 
 
+def test_however_many_jids_no_shard_has_each_shard_is_asked_once(sharded, redis):
+    assert sharded.jobs.get("nobody") == []
+    redis.config_resetstat()
+
+    assert sharded.jobs.get(*(f"nobody-{number}" for number in range(50))) == []
+
+    calls = redis.info("commandstats")
+    assert sum(calls[name]["calls"] for name in calls if "fcall" in name or "eval" in name) == 4
+
+
 def test_jobs_are_worked_from_pop_to_the_end(sharded, spread):
     jids = put_everywhere(sharded, spread, retries=1)
     done, failed, retried = (sharded.queues[queue].pop() for queue in spread)
