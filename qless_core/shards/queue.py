@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -74,15 +75,20 @@ class ShardedQueue(Queue):
             AcrossShards: a job of one of the jids, or one that one waits for, is on another shard.
 
         """
-        new = [NewJob.of(job) for job in jobs]
+        new = [_listed(NewJob.of(job)) for job in jobs]
         given = [job.jid for job in new if job.jid]
-        waits_for = [jid for job in new if job.depends is not None for jid in jids_of(job.depends)]
+        waits_for = [jid for job in new for jid in jids_of(job.depends or ())]
         self.client.must_be_on(self.shard, [*given, *waits_for])
         return super().put_many(new)
 
     def pop(self, count: int | None = None, *, timeout: Any = 0) -> Any:  # noqa: ANN401 - as Queue.pop
         """Take jobs, as `Queue.pop`, from whichever shard has some."""
         return self.client.reserver(self.name).pop(count, timeout=timeout)
+
+
+def _listed(job: NewJob) -> NewJob:
+    """Read what a job waits for into a list: it is looked at here, and again where it is put."""
+    return job if job.depends is None else replace(job, depends=jids_of(job.depends))
 
 
 class ShardedQueues(Queues):

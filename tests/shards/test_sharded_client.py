@@ -230,6 +230,15 @@ def test_dependencies_within_a_shard_work(sharded, spread):
     assert sharded.jobs[waits].state == "waiting"
 
 
+def test_dependencies_that_can_be_read_once_are_kept(sharded, spread):
+    queue = sharded.queues[spread[0]]
+    jid = queue.put("Job", {})
+
+    (waits,) = queue.put_many([("Job", {}, {"depends": iter([jid])})])
+
+    assert sharded.jobs[waits].dependencies == [jid]
+
+
 @pytest.mark.parametrize("how", ["put", "put_many", "complete", "depend", "move"])
 def test_dependencies_across_shards_are_refused_before_anything_is_written(
     sharded, spread, redis, how
