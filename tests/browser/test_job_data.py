@@ -61,6 +61,15 @@ def test_a_path_and_a_value_are_copied_with_pointer_and_keyboard(job, page):
     assert copied(page) == "[1.5]"
 
 
+def test_a_refresh_leaves_the_buttons_at_the_line_under_the_pointer(job, page, client):
+    job.tree_line("id").hover()
+
+    client.jobs["j"].tag("fresh")
+
+    expect(job.main.get_by_text("fresh").first).to_be_visible()
+    expect(job.main.get_by_role("button", name="value")).to_be_visible()
+
+
 def test_a_job_is_copied_as_text_by_its_link(job, page):
     job.follow("Python")
 

@@ -174,7 +174,8 @@ def test_usr2_pauses_a_worker_while_redis_is_away(program, node, kind):
     eventually(lambda: "takes no jobs for the time being" in program.said)
     node.start()
     jid = program.put("quick")
-    eventually(lambda: program.client.workers["w"].info.state == "paused")
+    told = lambda: program.client.workers["w"].info  # noqa: E731 - looked at again and again
+    eventually(lambda: told() and told().state == "paused", within=3 * PATIENCE_S)
     assert program.state(jid) == "waiting"
 
     program.send(signal.SIGCONT)

@@ -52,6 +52,9 @@ function button(words, key, act) {
   return made;
 }
 
+// What puts the tools of a tree back after a refresh has taken them away.
+const shown = new WeakMap();
+
 function setUp(tree) {
   const tools = document.createElement("span");
   tools.className = "tree-tools";
@@ -66,11 +69,15 @@ function setUp(tree) {
   tools.append(place, value);
   const show = (target) => {
     const found = target.closest?.(LINES);
-    if (!found || found === line || !tree.contains(found)) return;
+    if (!found || (found === line && tools.isConnected) || !tree.contains(found)) return;
     line = found;
     if (!tools.isConnected) tree.append(tools);
     tools.style.top = `${found.getBoundingClientRect().top - tree.getBoundingClientRect().top}px`;
   };
+  shown.set(tree, () => {
+    const there = tree.querySelector(":is(.tree-leaf, summary):is(:hover, :focus)");
+    if (there) show(there);
+  });
   tree.addEventListener("pointerover", (event) => show(event.target));
   tree.addEventListener("focusin", (event) => show(event.target));
   tree.addEventListener("pointerleave", () => {
@@ -166,6 +173,7 @@ export function init(root) {
     });
   }
   // A refresh has brought the lines back as the server sends them.
+  for (const tree of document.querySelectorAll("[data-behavior~=tree]")) shown.get(tree)?.();
   for (const form of document.querySelectorAll("[data-behavior~=tree-find]")) {
     if (typed.has(form)) search(form);
   }
