@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qless_web.formatting import count, head, moment, short_jid, size
 from qless_web.presenters import named
-from qless_web.presenters.jobs import group_link, job_link, queue_link, tag_link
+from qless_web.presenters.jobs import group_link, job_link
 from qless_web.presenters.page import Crumb, EmptyState, Link, Page, Tab
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from qless_core.reads.job import JobDetail
     from qless_web.triage.comparing import Comparison, Contrast, Trait
 
@@ -22,6 +24,7 @@ class ContrastRow:
     kind: str
     name: str
     value: str
+    #: The jobs of the group that have it; None where no search finds them.
     link: Link | None
     failed: int
     share: float
@@ -65,12 +68,20 @@ class StandingOutPage(Page):
 
 
 def standing_out_page(
-    group: str, cluster: str, classes: tuple[str, ...], found: Comparison
+    group: str,
+    cluster: str,
+    classes: tuple[str, ...],
+    found: Comparison,
+    query_for: Callable[[Trait], str],
 ) -> StandingOutPage:
-    """Return the page."""
+    """Return the page; `query_for` gives the search for jobs of the group that have something."""
     values = {"group": group, **({"cluster": cluster} if cluster else {})}
     link = Link("compare.group", values)
     both = all(found.newest)
+    rows = [
+        _contrast(each, found, query_for(each.trait))
+        for each in (found.rows if found.is_enough else found.common)
+    ]
     return StandingOutPage(
         title=f"What stands out · {named.short(group, 40)}",
         nav="failures",
@@ -88,8 +99,8 @@ def standing_out_page(
         klass=found.klass,
         failed=found.failed,
         completed=found.completed,
-        rows=tuple(_contrast(each, found) for each in found.rows) if found.is_enough else (),
-        common=() if found.is_enough else tuple(_contrast(each, found) for each in found.common),
+        rows=tuple(rows) if found.is_enough else (),
+        common=() if found.is_enough else tuple(rows),
         note=_note(found),
         pair=Link("compare.jobs", dict(zip("ab", found.newest, strict=True))) if both else None,
         empty=_empty(found),
@@ -123,13 +134,13 @@ def _empty(found: Comparison) -> EmptyState | None:
     return None
 
 
-def _contrast(each: Contrast, found: Comparison) -> ContrastRow:
+def _contrast(each: Contrast, found: Comparison, query: str) -> ContrastRow:
     trait = each.trait
     return ContrastRow(
         kind=trait.kind,
         name=f"data.{trait.name}" if trait.kind in {"data", "key"} else trait.name,
         value=trait.value,
-        link=_link(trait),
+        link=Link("search.index", {"q": query}) if query else None,
         failed=each.failed,
         share=each.failed / max(1, found.failed),
         completed=each.completed,
@@ -144,11 +155,6 @@ def _lift(each: Contrast, found: Comparison) -> str:
         return f"only here, {least}"
     share, base = each.failed / found.failed, each.completed / found.completed
     return f"{share / base:.1f} times, {least}"
-
-
-def _link(trait: Trait) -> Link | None:
-    links = {"queue": queue_link, "tag": tag_link}
-    return links[trait.kind](trait.value) if trait.kind in links else None
 
 
 # -- Two jobs

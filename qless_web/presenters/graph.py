@@ -379,6 +379,7 @@ class GraphPage(Page):
     klass: str
     state: str
     link: Link
+    timeline: Link
     graph: Graph | None
 
 
@@ -400,6 +401,7 @@ def graph_page(found: Relatives) -> GraphPage:
         klass=root.klass,
         state=root.state,
         link=link,
+        timeline=Link("lives.chain", {"jid": root.jid}),
         graph=graph(found),
     )
 

@@ -192,6 +192,7 @@ class JobPage(Page):
         dependents: the jobs that wait for it.
         graph: both, and a step further, drawn; None where there are none.
         graph_link: the page that draws more of them.
+        timeline_link: the page that draws them on one axis, as time went.
         runs: other jobs of its class.
         copies: the job as text, by what it is called.
 
@@ -218,6 +219,7 @@ class JobPage(Page):
     dependents: RelatedJobs
     graph: Graph | None
     graph_link: Link
+    timeline_link: Link
     runs: OtherRuns
     copies: tuple[tuple[str, Link], ...]
 
@@ -271,6 +273,7 @@ def job_page(found: JobDetail, around: Around, now: float) -> JobPage:
         dependents=_related(found.dependents, found.dependents_total),
         graph=None if around.relatives is None else graph(around.relatives, FEW),
         graph_link=Link("jobs.graph", {"jid": row.jid}),
+        timeline_link=Link("lives.chain", {"jid": row.jid}),
         runs=_runs(around),
         copies=tuple(_copies(row.jid)),
     )

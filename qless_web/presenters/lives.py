@@ -95,7 +95,7 @@ def _page(
     lanes = (*drawing.lanes, *(charts.Lane() for _ in found[len(drawing.lanes) :]))
     return LivesPage(
         title=title,
-        nav="failures",
+        nav="" if steps else "failures",
         crumbs=crumbs,
         rows=tuple(_row(each, lane, steps=steps) for each, lane in zip(found, lanes, strict=False)),
         drawing=drawing,

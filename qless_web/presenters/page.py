@@ -52,6 +52,8 @@ _LETTERS = {
     "operations": "p",
     "alerts": "l",
     "preferences": "e",
+    "trouble": "u",
+    "search": "h",
 }
 
 

@@ -184,7 +184,7 @@ def asking_page() -> SearchPage:
         text="A jid, or its beginning, a queue, a failure group, a worker or a tag leads straight "
         "to its page. Anything else finds the jobs that have it.",
     )
-    return SearchPage(title="Search", nav="", query="", empty=empty, examples=EXAMPLES)
+    return SearchPage(title="Search", nav="search", query="", empty=empty, examples=EXAMPLES)
 
 
 def wrong(query: str, problem: str, position: int) -> Wrong:
@@ -209,7 +209,7 @@ def search_page(
     is_empty = not (exact or groups or mistake or (found and (found.rows or found.further)))
     return SearchPage(
         title="Search",
-        nav="",
+        nav="search",
         query=query,
         exact=exact,
         similar=groups,

@@ -99,7 +99,7 @@ def trouble_page(
     hidden = {"flapping", "together"} if indexed is None else set()
     return TroublePage(
         title="Trouble",
-        nav="overview",
+        nav="trouble",
         topics=("queues", "failures", "workers"),
         sections=bad,
         calm=tuple(each.calm for each in sections if not each.lines and each.key not in hidden),

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from qless_core.reads.plan import Read, Scope, call, read
 from qless_web.triage.clusters import key_of, number_of
 from qless_web.triage.leaves import leaves, parsed
+from qless_web.triage.narrowing import narrowed
+from qless_web.triage.query import is_field
 from qless_web.triage.schema import STATE, host_of
 
 if TYPE_CHECKING:
@@ -108,6 +110,34 @@ def wilson(part: int, of: int, z: float = _Z) -> tuple[float, float]:
     middle = (share + spread / 2) / (1 + spread)
     half = z / (1 + spread) * sqrt(share * (1 - share) / of + spread / of / 4)
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+#: Fields of a search that find jobs by a trait of that kind.
+_FIELDS: Final = {
+    "queue": "queue",
+    "host": "host",
+    "tag": "tag",
+    "priority": "priority",
+}
+
+
+def query_for(trait: Trait, group: str) -> str:
+    """Give the search for the jobs of a group that have something; "" where there is none.
+
+    >>> query_for(Trait("data", "user.id", "4711"), "orders-Timeout")
+    'group:orders-Timeout data.user.id:4711'
+    >>> query_for(Trait("key", "gift", "is there"), "orders-Timeout")
+    'group:orders-Timeout data.gift:*'
+    >>> query_for(Trait("runs", "runs", "3"), "orders-Timeout")
+    ''
+    """
+    field = f"data.{trait.name}" if trait.kind in {"data", "key"} else _FIELDS.get(trait.kind, "")
+    if not is_field(field) or len(trait.value) >= _LONGEST:  # that may be a beginning only
+        return ""
+    query = narrowed("", "group", group)
+    if trait.kind == "key":
+        return f"{query} {field}:*"
+    return narrowed(query, field, trait.value)
 
 
 def compared(

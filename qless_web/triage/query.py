@@ -178,6 +178,15 @@ def conjuncts(node: Node | None) -> tuple[Node, ...]:
     return node.nodes if isinstance(node, And) else (node,)
 
 
+def is_field(name: str) -> bool:
+    """Say whether a name can be written as that of a field: a path of data may have blanks in it.
+
+    >>> is_field("data.user.id"), is_field("data.first name"), is_field("")
+    (True, False, False)
+    """
+    return _FIELD.fullmatch(f"{name}:") is not None
+
+
 def quoted(value: str) -> str:
     r"""Write a value so that it is read as it is.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 from flask import Blueprint, Response, request
@@ -36,7 +37,8 @@ def group(group: str) -> Response:
         [found[jid] for jid in sides.failed if jid in found],
         [found[jid] for jid in sides.completed if jid in found],
     )
-    return render(compare.standing_out_page(group, cluster, sides.classes, made))
+    query_for = partial(comparing.query_for, group=group)
+    return render(compare.standing_out_page(group, cluster, sides.classes, made, query_for))
 
 
 @blueprint.get("/compare")

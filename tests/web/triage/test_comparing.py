@@ -9,7 +9,8 @@ from werkzeug.test import Client as Browser
 
 from qless_web import create_app
 from qless_web.extensions import Extensions, hide
-from qless_web.triage.comparing import wilson
+from qless_web.triage.comparing import Trait, query_for, wilson
+from qless_web.triage.query import parse as parse_query
 from tests.support.dom import parse
 
 
@@ -54,6 +55,11 @@ def test_the_poisoned_customer_and_the_bad_host_stand_out_and_nothing_else(web):
     assert rows["data.customer acme"][4] == "14"
     assert "times as often" in rows["data.customer acme"][0]
     assert "40 failed against 40 completed" in page.text
+    leads = [link.attributes["href"] for row in page.rows for link in row.all("a")]
+    assert sorted(leads) == [
+        "/search?q=group:shop+data.customer:acme",
+        "/search?q=group:shop+host:w-9",
+    ]
 
 
 def test_few_jobs_are_called_too_few_and_nothing_is_claimed(client, web):
@@ -93,6 +99,22 @@ def test_hidden_data_is_not_compared(client):
         work(client, number, "globex")
 
     assert "acme" not in see(web, "/failed/shop/compare").text
+
+
+@pytest.mark.parametrize(
+    ("trait", "query"),
+    [
+        (Trait("tag", "tag", "very hot"), 'group:"a b" tag:"very hot"'),
+        (Trait("data", "user.name", 'say "*"'), r'group:"a b" data.user.name:"say \"*\""'),
+        (Trait("key", "gift", "is there"), 'group:"a b" data.gift:*'),
+        (Trait("data", "first name", "x"), ""),
+        (Trait("data", "note", "x" * 80), ""),
+        (Trait("runs", "runs", "3"), ""),
+    ],
+)
+def test_what_stands_out_is_searched_for_where_the_language_has_a_word_for_it(trait, query):
+    assert query_for(trait, "a b") == query
+    parse_query(query)
 
 
 def test_the_bounds_of_a_share_are_honest():

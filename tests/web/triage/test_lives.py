@@ -87,3 +87,5 @@ def test_a_chain_is_drawn_in_the_order_of_its_steps(client, see):
         "1 step before", "this job", "1 step after", "2 steps after",
     ]  # fmt: skip
     assert "There is no job nope" in see("/jobs/nope/timeline", status=404).text
+    assert "/jobs/b/timeline" in see("/jobs/b").links
+    assert "/jobs/b/timeline" in see("/jobs/b/graph").links
