@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30, help="for each number of clients")
     parser.add_argument("--redis-url", help="a server with the data set on it already")
     args = parser.parse_args()
-    with _data(args) as redis_url, Client(redis_url) as client, _console(redis_url) as port:
+    with _data(args) as redis_url, Client(redis_url) as client, console(redis_url) as port:
         pages = [*addresses(client)]
         _wait_for_index(port)
         for page in pages:
@@ -81,7 +81,7 @@ def _data(args: argparse.Namespace) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _console(redis_url: str) -> Iterator[int]:
+def console(redis_url: str) -> Iterator[int]:
     """Run a console; gives its port."""
     command = [sys.executable, "-m", "qless_web", "-F", "--port", "0", "--redis-url", redis_url]
     with subprocess.Popen(  # noqa: S603 - our own command

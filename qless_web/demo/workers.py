@@ -57,12 +57,19 @@ REST_S = 2.0
 
 
 class Crew:
-    """Everybody at work, each on a thread, until `stop`."""
+    """Everybody at work, each on a thread, until `stop`.
 
-    def __init__(self, url: str, namespace: str = "ql:") -> None:
+    Args:
+        url: of the Redis.
+        namespace: where the shop is in it.
+        pace: how many of the shop's seconds pass in one.
+
+    """
+
+    def __init__(self, url: str, namespace: str = "ql:", pace: float = 1.0) -> None:
         self._url = url
         self._namespace = namespace
-        self._over = threading.Event()
+        self._shift = _Shift(pace)
         self._threads: list[threading.Thread] = []
 
     def furnish(self) -> None:
@@ -79,13 +86,13 @@ class Crew:
     def start(self) -> None:
         """Let everybody begin."""
         for name, queues in CREW.items():
-            self._employ(name, _Worker(self._client(name), queues, self._over).turn)
-        self._employ("customers", _Customers(self._client("shop-web-1"), self._over).turn)
-        self._employ("tidy", _Tidy(self._client("shop-cron-1"), self._over).turn)
+            self._employ(name, _Worker(self._client(name), queues, self._shift).turn)
+        self._employ("customers", _Customers(self._client("shop-web-1"), self._shift).turn)
+        self._employ("tidy", _Tidy(self._client("shop-cron-1"), self._shift).turn)
 
     def stop(self) -> None:
         """Let everybody finish what they hold, at once."""
-        self._over.set()
+        self._shift.end()
         for thread in self._threads:
             thread.join()
 
@@ -99,20 +106,45 @@ class Crew:
 
     def _work(self, turn: Callable[[], None]) -> None:
         """Take turns; what an operator cancelled or moved meanwhile is no reason to stop."""
-        while not self._over.is_set():
+        while not self._shift.is_over:
             try:
                 turn()
             except QlessError:
-                self._over.wait(REST_S)
+                self._shift.wait(REST_S)
+
+
+class _Shift:
+    """The time that everybody works, at the shop's pace."""
+
+    def __init__(self, pace: float) -> None:
+        self._pace = pace
+        self._over = threading.Event()
+
+    @property
+    def is_over(self) -> bool:
+        """Say whether everybody should go home."""
+        return self._over.is_set()
+
+    def end(self) -> None:
+        """Send everybody home."""
+        self._over.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Let so many of the shop's seconds pass; say whether it is over meanwhile."""
+        return self._over.wait(seconds / self._pace)
+
+    def later(self, seconds: int) -> int:
+        """Give the delay of a job that shall wait for so many of the shop's seconds."""
+        return round(seconds / self._pace)
 
 
 class _Worker:
     """Looks into its queues and runs what it finds."""
 
-    def __init__(self, client: Client, queues: Sequence[str], over: threading.Event) -> None:
+    def __init__(self, client: Client, queues: Sequence[str], shift: _Shift) -> None:
         self._client = client
         self._queues = queues
-        self._over = over
+        self._shift = shift
         self._chance = Random()  # noqa: S311 - made-up data, no secret
 
     def turn(self) -> None:
@@ -122,13 +154,13 @@ class _Worker:
             if job is not None:
                 self._run(job)
                 return
-        self._over.wait(self._chance.uniform(0.4, 0.9))
+        self._shift.wait(self._chance.uniform(0.4, 0.9))
 
     def _run(self, job: Job) -> None:
         kind = BY_QUEUE.get(job.queue_name)
         shortest, longest = kind.takes_s if kind else (0.5, 2.0)
         left = self._chance.uniform(shortest, longest)
-        while left > 0 and not self._over.wait(min(left, BEAT_S)):
+        while left > 0 and not self._shift.wait(min(left, BEAT_S)):
             left -= BEAT_S
             if left > 0:
                 job.heartbeat()
@@ -147,7 +179,9 @@ class _Worker:
             if throw < FAILING:
                 job.fail(trouble.group, message)
             else:
-                job.retry(self._chance.choice((0, 5, 15)), trouble.group, message)
+                job.retry(
+                    self._shift.later(self._chance.choice((0, 5, 15))), trouble.group, message
+                )
         elif job.klass_name == "shop.orders.Order":
             job.complete(STAGES.get(job.queue_name))
         else:
@@ -157,9 +191,9 @@ class _Worker:
 class _Customers:
     """Bring the shop something to do, as long as it keeps up."""
 
-    def __init__(self, client: Client, over: threading.Event) -> None:
+    def __init__(self, client: Client, shift: _Shift) -> None:
         self._client = client
-        self._over = over
+        self._shift = shift
         self._chance = Random()  # noqa: S311 - made-up data, no secret
 
     def turn(self) -> None:
@@ -169,7 +203,7 @@ class _Customers:
         if self._chance.random() < IMPORTING:
             for _ in range(40):
                 self._bring(BY_QUEUE["search-index"])
-        self._over.wait(self._chance.uniform(0.4, 2.0))
+        self._shift.wait(self._chance.uniform(0.4, 2.0))
 
     def _bring(self, kind: Kind) -> None:
         queue = self._client.queues[kind.queue]
@@ -181,7 +215,7 @@ class _Customers:
             kind.data(self._chance),
             tags=[*kind.tags, *self._chance.choice(((), (), (), ("vip",), ("gift",)))],
             priority=kind.priority,
-            delay=self._chance.randint(30, 900) if later else 0,
+            delay=self._shift.later(self._chance.randint(30, 900)) if later else 0,
         )
         if kind.queue == "exports":
             books = self._client.queues["nightly"]
@@ -191,9 +225,9 @@ class _Customers:
 class _Tidy:
     """Deals with failed jobs, so that their number hovers: most are tried again, some given up."""
 
-    def __init__(self, client: Client, over: threading.Event) -> None:
+    def __init__(self, client: Client, shift: _Shift) -> None:
         self._client = client
-        self._over = over
+        self._shift = shift
         self._chance = Random()  # noqa: S311 - made-up data, no secret
 
     def turn(self) -> None:
@@ -202,7 +236,7 @@ class _Tidy:
             usual = USUAL.get(group, MOST_FAILURES)
             if count > usual:
                 self._deal_with(group, max(0, usual - self._chance.randint(0, 2)))
-        self._over.wait(TIDY_S)
+        self._shift.wait(TIDY_S)
 
     def _deal_with(self, group: str, kept: int) -> None:
         """Leave this many of a group, the newest."""
@@ -222,7 +256,8 @@ def _tell(text: str) -> None:
 
 def main() -> None:
     """Furnish the shop where it is empty, say that it is open, and work until the input ends."""
-    crew = Crew(*sys.argv[1:])
+    url, namespace = sys.argv[1:]
+    crew = Crew(url, namespace)
     try:
         crew.furnish()
     except QlessError as error:

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 #: Topics that one tick looks at, at most; more take turns.
 AT_ONCE = 96
-#: The counts of the rail are on every page, so they move pages only at every so many-th tick.
-RAIL_EVERY = 3
 
 
 class Watch:
@@ -35,8 +33,6 @@ class Watch:
         self._marks = {topic: mark for topic, mark in self._marks.items() if topic in topics}
         new = sorted(topics - self._marks.keys())
         old = sorted(topics & self._marks.keys())
-        if self._turn % RAIL_EVERY and "rail" in old:
-            old.remove("rail")
         room = max(0, AT_ONCE - len(new))
         if len(old) > room:
             start = self._turn * max(1, room) % len(old)

@@ -10,12 +10,15 @@ const isLess = (page) => page.querySelector(SEEN) && !document.querySelector(SEE
 
 // Calls take(outcome, page): "fresh" with the page as it is now, "gone", "signed-out", or "failed".
 export function asker(take, againMs) {
-  let [timer, asking, again, askedAt, gap] = [null, false, false, 0, GAP_MS];
+  let [timer, asking, again, askedAt, took, gap] = [null, false, false, 0, 0, GAP_MS];
 
   async function answer() {
     const here = location.pathname + location.search;
     const response = await fetch(here, { headers: { "HX-Request": "true" }, cache: "no-store" });
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const text = await response.text();
+    // What the browser does with it afterwards is no work of the server.
+    took = performance.now() - askedAt;
+    const page = new DOMParser().parseFromString(text, "text/html");
     const isPage = page.querySelector("main[data-topics]");
     if (response.status === 401 || response.status === 403 || (response.ok && !isPage)) return take("signed-out");
     if (response.status === 404) return take("gone");
@@ -29,10 +32,11 @@ export function asker(take, againMs) {
     try {
       await answer();
     } catch {
+      took = performance.now() - askedAt;
       take("failed");
       setTimeout(ask, againMs);
     }
-    gap = Math.min(LONGEST_GAP_MS, Math.max(GAP_MS, 4 * (performance.now() - askedAt)));
+    gap = Math.min(LONGEST_GAP_MS, Math.max(GAP_MS, 4 * took));
     asking = false;
     if (again) ask();
   }
