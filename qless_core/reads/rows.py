@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from qless_core import wire
 from qless_core.options import as_number, as_whole
 from qless_core.reads.plan import Call, Read, call
 from qless_core.records import Progress
@@ -386,10 +387,16 @@ def failure_of(text: str | None) -> dict[str, Any]:
 
 
 def parse(text: str | None) -> Any:  # noqa: ANN401 - whatever JSON says
-    """Read JSON that other clients wrote: None where it is missing or broken."""
+    """Read JSON that other clients wrote: None where it is missing or broken.
+
+    Halves of characters that it spells as escapes are replaced: no text can be made of them.
+    """
     if not text:
         return None
     try:
-        return json.loads(text)
+        found = json.loads(text)
+        if "\\ud" in text.lower():
+            found = json.loads(wire.clean(json.dumps(found, ensure_ascii=False)))
+        return found
     except (ValueError, RecursionError):
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from qless_web.triage.index import bound
 from qless_web.triage.schema import KLASS, STATES
 
 if TYPE_CHECKING:
@@ -52,15 +53,15 @@ class Fellows:
 def fellows(index: sqlite3.Connection, klass: str, jid: str) -> Fellows:
     """Look for the other jobs of a class."""
     number = index.execute(
-        "SELECT id FROM names WHERE kind = ? AND name = ?", (KLASS, klass)
+        "SELECT id FROM names WHERE kind = ? AND name = CAST(? AS TEXT)", (KLASS, bound(klass))
     ).fetchone()
     if number is None:
         return Fellows((), 0, is_all=True, newest=())
     found = dict(
         index.execute(
             "SELECT state, COUNT(*) FROM (SELECT state FROM jobs INDEXED BY jobs_klass"
-            " WHERE klass = ? AND jid <> ? LIMIT ?) GROUP BY state",
-            (*number, jid, LOOKED_AT),
+            " WHERE klass = ? AND jid <> CAST(? AS TEXT) LIMIT ?) GROUP BY state",
+            (*number, bound(jid), LOOKED_AT),
         ).fetchall()
     )
     looked_at = sum(found.values())
@@ -75,10 +76,10 @@ def _newest(index: sqlite3.Connection, klass: int, jid: str, *, is_all: bool) ->
     many = "SELECT * FROM jobs ORDER BY since DESC LIMIT :newest_of"
     rows = index.execute(
         f"SELECT jid, state, since FROM ({few if is_all else many})"  # noqa: S608 - one of two fixed texts
-        " WHERE klass = :klass AND jid <> :jid ORDER BY since DESC LIMIT :told",
+        " WHERE klass = :klass AND jid <> CAST(:jid AS TEXT) ORDER BY since DESC LIMIT :told",
         {
             "klass": klass,
-            "jid": jid,
+            "jid": bound(jid),
             "looked_at": LOOKED_AT + 1,
             "newest_of": NEWEST_OF,
             "told": TOLD,

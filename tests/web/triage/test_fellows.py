@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import redis as redis_py
 from werkzeug.test import Client as Browser
 
 from qless_web import create_app, keep_index
@@ -69,6 +70,18 @@ def test_the_index_counts_the_other_runs_and_shows_the_newest(indexed, letters):
     assert strip[2].attributes["href"] == "/jobs/letter~2F2"
     assert "/search?q=klass:Letter+state:failed" in page.links
     assert runs(indexed(7), "card")[1] == ["There are no others."]
+
+
+def test_classes_and_jids_of_any_bytes_have_others_too(indexed, server, client):
+    queue = client.queues["mail"]
+    with redis_py.Redis.from_url(server.url) as raw:
+        for jid in (b"j\xff", b"k\xff"):
+            queue.put("Letter", {}, jid=jid.decode(errors="surrogateescape"))
+            raw.hset(b"ql:j:" + jid, "klass", b"app.Caf\xe9")
+
+    _, counts = runs(indexed(2), "j~FF")
+
+    assert counts == ["waiting 1"]
 
 
 def test_without_an_index_the_page_leads_to_searches(client, letters):  # noqa: ARG001 - puts the jobs

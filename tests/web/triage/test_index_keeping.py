@@ -195,6 +195,18 @@ def test_names_of_any_bytes_are_kept(client, server, tmp_path):
     assert jid.encode(errors="surrogateescape") == odd
 
 
+def test_tags_and_failures_of_half_characters_stop_no_other_job(client, redis, tmp_path):
+    for jid in ("a", "b", "c"):
+        client.queues["q"].put("Letter", {}, jid=jid, tags=["kept"])
+    redis.hset("ql:j:a", "tags", r'["\ud800", "\udfff", "kept"]')
+    failure = r'{"group": "\ud800x", "message": "\udbff", "worker": "\udc80", "when": 5}'
+    redis.hset("ql:j:b", mapping={"state": "failed", "failure": failure})
+
+    with kept(client, tmp_path) as index:
+        assert find(index, "tag:kept").total == 3
+        assert find(index, "state:failed").jids == ("b",)
+
+
 # Who writes
 
 
