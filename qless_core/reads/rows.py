@@ -397,6 +397,6 @@ def parse(text: str | None) -> Any:  # noqa: ANN401 - whatever JSON says
         found = json.loads(text)
         if "\\ud" in text.lower():
             found = json.loads(wire.clean(json.dumps(found, ensure_ascii=False)))
-        return found
     except (ValueError, RecursionError):
         return None
+    return found
