@@ -12,6 +12,7 @@ import os
 import selectors
 from collections import deque
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,7 @@ from qless_web.live.stream import SLOW_S
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Callable
 
     from qless_core.clock import Clock
     from qless_web.live.stream import Stream
@@ -41,6 +43,11 @@ class _Seat:
     stream: Stream
     rest: bytes = b""
     slow_since: float | None = None
+
+
+if TYPE_CHECKING:
+    #: Something that is done for one browser.
+    _Do = Callable[[selectors.BaseSelector, set[_Seat], _Seat], None]
 
 
 class Crowd:
@@ -112,7 +119,7 @@ class Crowd:
                 if now >= round_at or self._ends:
                     round_at = now + ROUND_S
                     for seat in [*seats]:
-                        self._tell(selector, seats, seat)
+                        self._serve(self._tell, selector, seats, seat)
 
     def _step(self, selector: selectors.BaseSelector, seats: set[_Seat]) -> None:
         """Wait for something to do, and do it."""
@@ -121,15 +128,33 @@ class Crowd:
                 with contextlib.suppress(BlockingIOError):
                     os.read(self._reads, 65536)
             elif events & _WRITE or not _has_left(key.data.connection):
-                self._tell(selector, seats, key.data)
+                self._serve(self._tell, selector, seats, key.data)
             else:
-                self._drop(selector, seats, key.data)
+                self._serve(self._drop, selector, seats, key.data)
         for _ in range(len(self._rung)):
-            seat = self._rung.popleft()
-            if seat not in seats and seat.connection.fileno() >= 0:
-                seats.add(seat)
-                selector.register(seat.connection, _READ, seat)
-            self._tell(selector, seats, seat)
+            self._serve(self._welcome, selector, seats, self._rung.popleft())
+
+    def _serve(
+        self, do: _Do, selector: selectors.BaseSelector, seats: set[_Seat], seat: _Seat
+    ) -> None:
+        """Do something for one browser; whatever goes wrong there is no matter of the others."""
+        try:
+            do(selector, seats, seat)
+        except Exception:
+            log.exception("a live page is let go of: something unexpected happened to it")
+            seats.discard(seat)
+            for end in (partial(selector.unregister, seat.connection), seat.connection.close):
+                with contextlib.suppress(KeyError, ValueError, OSError):
+                    end()
+            with contextlib.suppress(Exception):  # it is told of above, and may be the same again
+                seat.stream.close()
+
+    def _welcome(self, selector: selectors.BaseSelector, seats: set[_Seat], seat: _Seat) -> None:
+        """Tell a browser that rang, which may be here for the first time."""
+        if seat not in seats and seat.connection.fileno() >= 0:
+            seats.add(seat)
+            selector.register(seat.connection, _READ, seat)
+        self._tell(selector, seats, seat)
 
     def _tell(self, selector: selectors.BaseSelector, seats: set[_Seat], seat: _Seat) -> None:
         """Write what waits for a browser, as far as it takes that."""
