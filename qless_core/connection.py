@@ -128,6 +128,9 @@ DEFAULTS: Final[dict[str, Any]] = {
     "driver_info": None,
 }
 
+#: Where another server may take over, one that is silent is given up sooner.
+MOVING: Final[dict[str, Any]] = {"socket_timeout": 3.0, "socket_connect_timeout": 2.0}
+
 
 #: Options of an address that redis-py has no parser for, and ours.
 _MORE_OPTIONS: Final = (
@@ -218,6 +221,11 @@ class Guided(_Connection):
             # More answers may be on their way here, so that only the next use connects anew.
             self._guide.astray()
             raise
+        except exceptions.TimeoutError:
+            # The others that rest lead there, too, and each would be waited for as long.
+            if self._guide.to_primary and "timeout" not in options:
+                self._guide.astray()
+            raise
 
 
 @functools.cache
@@ -258,7 +266,8 @@ class Pool(redis_py.ConnectionPool):
         tag = tag_of(self.namespace)
         if address.kind == "cluster" and tag is None and namespace is not None:
             raise ClusterNeedsTag(self.namespace)
-        settings = DEFAULTS | dict(address.settings) | FIXED
+        usual = DEFAULTS | MOVING if self.may_move else DEFAULTS
+        settings = usual | dict(address.settings) | FIXED
         limit = settings.pop("max_connections")
         if address.kind == "server" and address.places:
             settings["host"], settings["port"] = address.places[0]
@@ -272,8 +281,13 @@ class Pool(redis_py.ConnectionPool):
         )
         # Made and thrown away, to find options that no connection knows.
         self.connection_class(**self.connection_kwargs)
-        if address.kind != "server":
+        if self.may_move:
             _asking(address, address.places[0])
+
+    @property
+    def may_move(self) -> bool:
+        """Whether another server may take over from the one that they lead to."""
+        return self.address.kind != "server"
 
 
 def pool_of(url: str, namespace: str | None = None) -> Pool:
@@ -353,6 +367,11 @@ def pool_like(redis: redis_py.Redis | RedisCluster, namespace: str | None = None
 def described(redis: redis_py.Redis) -> str:
     """Describe where a client whose pool was made here leads to, without secrets."""
     return str(cast("Pool", redis.connection_pool).address)
+
+
+def may_move(redis: redis_py.Redis) -> bool:
+    """Say whether another server may take over from the one that a client of ours leads to."""
+    return cast("Pool", redis.connection_pool).may_move
 
 
 def _agreed(named: str | None, given: str | None) -> str:

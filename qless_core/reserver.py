@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, overload
 
 from qless_core.backoff import Backoff
 from qless_core.clock import REAL, SERVER
+from qless_core.connection import may_move
 from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, QlessError, RedisUnavailable
 from qless_core.job import Job
@@ -45,6 +46,9 @@ STANDING_S: Final = 0.05
 LET_GO_S: Final = 2.0
 #: Seconds that the answer may be late before the server counts as gone.
 LATE_S: Final = 5.0
+#: The same two where another server may take over from one that falls silent.
+MOVING_BLOCK_S: Final = 2.5
+MOVING_LATE_S: Final = 1.5
 #: The least seconds to block: 0 would be for ever.
 SHORTEST_S: Final = 0.001
 #: Seconds after which a lookout tries again that could not look.
@@ -228,6 +232,10 @@ class _Wait:
         #: When it asked last, and what time the queue said it was: see `Taken`.
         self.anchor = (0.0, 0.0)
         self._backoff = Backoff(longest=LONGEST_PAUSE_S)
+        moves = may_move(client.redis)
+        self._block_s, self._late_s = (
+            (MOVING_BLOCK_S, MOVING_LATE_S) if moves else (BLOCK_S, LATE_S)
+        )
 
     def run(self) -> tuple[JobRecord, ...]:
         """Wait; answers what was taken."""
@@ -297,17 +305,17 @@ class _Wait:
 
     def _block(self, bell: Bell) -> WaitReply:
         """Block until a token comes or the time is over, as a lookout looking now and then."""
-        seconds = BLOCK_S * random.uniform(0.8, 1.0)  # noqa: S311 - to spread load
+        seconds = self._block_s * random.uniform(0.8, 1.0)  # noqa: S311 - to spread load
         seconds = max(min(seconds, self._left), SHORTEST_S)
         group, queues = self._reserver.group, self._reserver.queues
         args = (self._worker, self._count, self._waiter, group, "marked", *queues)
         sent = REAL.monotonic()
         bell.set(seconds, "wait.pop", self._client.clock.stamp(), *args)
-        until = sent + seconds + LATE_S
+        until = sent + seconds + self._late_s
         has_woken = False
         while not bell.rings(self._until_next(until)):
             if REAL.monotonic() >= until:
-                problem = f"no answer {LATE_S:.0f} s after it was due"
+                problem = f"no answer {self._late_s:g} s after it was due"
                 raise RedisUnavailable(problem)
             if REAL.monotonic() >= self._look_at:
                 self._look()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeout
 
+from qless_core.connection import may_move
 from qless_core.duration import seconds_of
 from qless_core.errors import RedisUnavailable
 from qless_core.events import TRACKED_CHANNELS, event_of
@@ -32,8 +33,12 @@ _T = TypeVar("_T")
 
 #: Seconds of silence after which a subscription asks the server whether it is still there.
 PING_AFTER_S: Final = 15.0
+#: The same where another server may take over from one that falls silent.
+MOVING_PING_AFTER_S: Final = 2.0
 #: Seconds that the server may take to answer that, or a SUBSCRIBE.
 ANSWER_WITHIN_S: Final = 5.0
+#: The same where another server may take over.
+MOVING_ANSWER_WITHIN_S: Final = 2.0
 #: What tells the answer to `drain` from one that was asked for after a silence.
 FENCE: Final = "until-here"
 #: Seconds of waiting at a time before a look whether the subscription was closed.
@@ -55,6 +60,11 @@ class Subscription:
     def __init__(self, client: Client, channels: tuple[str, ...] = ()) -> None:
         self._client = client
         self._names = channels or ("log", *TRACKED_CHANNELS)
+        self._ping_after_s, self._answer_within_s = (
+            (MOVING_PING_AFTER_S, MOVING_ANSWER_WITHIN_S)
+            if may_move(client.redis)
+            else (PING_AFTER_S, ANSWER_WITHIN_S)
+        )
         self._pubsub: PubSub | None = None
         #: Messages that came while the subscription was still being confirmed.
         self._early: deque[dict[str, Any]] = deque()
@@ -184,10 +194,10 @@ class Subscription:
         now = self._client.clock.monotonic()
         if message is not None:
             self._heard_at, self._asked = now, False
-        elif self._asked and now - self._heard_at > PING_AFTER_S + ANSWER_WITHIN_S:
+        elif self._asked and now - self._heard_at > self._ping_after_s + self._answer_within_s:
             problem = f"no sign of life for {now - self._heard_at:.0f} s"
             raise RedisTimeout(problem)
-        elif not self._asked and now - self._heard_at > PING_AFTER_S:
+        elif not self._asked and now - self._heard_at > self._ping_after_s:
             pubsub.ping()
             self._asked = True
 
@@ -222,14 +232,14 @@ class Subscription:
 
     def _answer(self, pubsub: PubSub) -> dict[str, Any]:
         """Read a message that must come, in slices, so as to notice that nobody wants it more."""
-        slices = round(ANSWER_WITHIN_S / SLICE_S)
+        slices = round(self._answer_within_s / SLICE_S)
         for _ in range(slices):
             message: dict[str, Any] | None = pubsub.get_message(timeout=SLICE_S)
             if message is not None:
                 return message
             if self._closed:
                 break
-        problem = f"no answer within {ANSWER_WITHIN_S:.0f} s"
+        problem = f"no answer within {self._answer_within_s:.0f} s"
         raise RedisTimeout(problem)
 
     def _drop(self) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from qless_core.backoff import Backoff
 from qless_core.clock import REAL
 from qless_core.duration import seconds_of
-from qless_core.errors import BadArgument
+from qless_core.errors import BadArgument, RedisUnavailable
 from qless_core.reserver import Reserver
 
 if TYPE_CHECKING:
@@ -19,8 +22,22 @@ if TYPE_CHECKING:
     from qless_core.queue import Queue
     from qless_core.shards.client import ShardedClient
 
+    #: Jobs, and why some shard could not be asked; None where all could.
+    _Found = tuple[list[Job], RedisUnavailable | None]
+
+log = logging.getLogger("qless.shards")
+
 #: Seconds to block on one shard before the others are asked again.
 SLICE_S: Final = 0.2
+
+
+@dataclass
+class _Rest:
+    """A shard that was away: it is asked again after a while, ever longer."""
+
+    trouble: RedisUnavailable
+    until: float = 0.0
+    backoff: Backoff = field(default_factory=Backoff)
 
 
 class ShardedReserver:
@@ -28,6 +45,9 @@ class ShardedReserver:
 
     To wait, it blocks on one shard after another, so that a job may be found some tenths of a
     second late. Workers do not wait like that: they have somebody for each shard.
+
+    A shard that is away keeps nobody from the jobs of the others; it is told of where they have
+    none.
 
     Args:
         client: whose queues.
@@ -50,6 +70,7 @@ class ShardedReserver:
             shard: Reserver(plain.named(client.worker_name), names, stop=stop)
             for shard, plain in client.shards.items()
         }
+        self._rests: dict[str, _Rest] = {}
         self.queues = next(iter(self._reservers.values())).queues
 
     def __repr__(self) -> str:
@@ -67,7 +88,7 @@ class ShardedReserver:
 
         Raises:
             BadArgument: the timeout is no number from 0 up, or the count none of jobs.
-            RedisUnavailable: a shard cannot be reached.
+            RedisUnavailable: a shard cannot be reached, and the others had nothing.
 
         """
         seconds = seconds_of("the timeout", timeout)
@@ -76,35 +97,60 @@ class ShardedReserver:
             raise BadArgument(problem)
         until = math.inf if seconds is None else REAL.monotonic() + seconds
         most = 1 if count is None else count
-        jobs = self._taken(most)
+        jobs, trouble = self._taken(most)
         while not jobs and REAL.monotonic() < until and not self.is_stopped:
-            jobs = self._waited(most, until)
+            jobs, trouble = self._waited(most, until)
+        if trouble is not None and not jobs:
+            raise trouble
         if count is None:
             return jobs[0] if jobs else None
         return jobs
 
-    def _taken(self, count: int) -> list[Job]:
+    def _taken(self, count: int) -> _Found:
         """Take what there is, from a shard further each time."""
         jobs: list[Job] = []
+        trouble: RedisUnavailable | None = None
         for shard in self.client.turn():
-            jobs += self._of(shard, count - len(jobs), 0)
+            found, away = self._of(shard, count - len(jobs), 0)
+            jobs += found
+            trouble = away or trouble
             if len(jobs) >= count:
                 break
-        return jobs
+        return jobs, trouble
 
-    def _waited(self, count: int, until: float) -> list[Job]:
+    def _waited(self, count: int, until: float) -> _Found:
         """Block on one shard after another for a moment each."""
+        trouble: RedisUnavailable | None = None
         for shard in self.client.turn():
             seconds = max(0.0, min(SLICE_S, until - REAL.monotonic()))
-            jobs = self._of(shard, count, seconds) or self._taken(count)
+            jobs, away = self._of(shard, count, seconds)
+            trouble = away or trouble
+            if not jobs:
+                jobs, away = self._taken(count)
+                trouble = away or trouble
             if jobs or self.is_stopped:
-                return jobs
-        return []
+                return jobs, trouble
+        if len(self._rests) == len(self._reservers):
+            self._reservers[next(iter(self._rests))].pause(min(SLICE_S, until - REAL.monotonic()))
+        return [], trouble
 
-    def _of(self, shard: str, count: int, timeout: float) -> list[Job]:
-        jobs = self._reservers[shard].pop(count, timeout=timeout)
+    def _of(self, shard: str, count: int, timeout: float) -> _Found:
+        """Take jobs of a shard; none, while it rests because it was away."""
+        rest = self._rests.get(shard)
+        if rest is not None and REAL.monotonic() < rest.until:
+            return [], rest.trouble
+        try:
+            jobs = self._reservers[shard].pop(count, timeout=timeout)
+        except RedisUnavailable as error:
+            if not error.passes:
+                raise
+            rest = self._rests.setdefault(shard, _Rest(error))
+            rest.until, rest.trouble = REAL.monotonic() + rest.backoff.next(), error
+            log.info("the shard %s cannot be asked for jobs: %s", shard, error)
+            return [], error
+        self._rests.pop(shard, None)
         self.client.whereabouts.note(shard, [job.jid for job in jobs])
-        return [job.through(self.client) for job in jobs]
+        return [job.through(self.client) for job in jobs], None
 
     def __iter__(self) -> Iterator[Job]:
         """Give jobs as they come, until `stop`."""

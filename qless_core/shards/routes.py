@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -12,17 +13,22 @@ from qless_core.errors import (
     BadArgument,
     JobNotFound,
     RecurringJobNotFound,
+    RedisUnavailable,
     WorkerNotFound,
 )
+from qless_core.records import Closure, Report
 from qless_core.shards import merging
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from qless_core.records import JobRecord
     from qless_core.shards.shards import Call, Shards
 
     Route: TypeAlias = Callable[[Shards, Call], Any]
     Merge: TypeAlias = Callable[[Sequence[Any]], Any]
+    #: Names those of the jids asked for that an answer says are not there.
+    Missed: TypeAlias = Callable[[Sequence[str], Any], Sequence[str]]
 
 #: What is raised where there is no such job.
 _GONE: Final = (JobNotFound, RecurringJobNotFound)
@@ -71,7 +77,7 @@ def refuse_across(shards: Shards, shard: str, jids: Sequence[str], what: str) ->
         AcrossShards: one of the jobs is on another shard.
 
     """
-    for there, found in shards.whereabouts.sort(jids).items():
+    for there, found in shards.whereabouts.sort(jids, surely=True).items():
         known = [jid for jid in found if shards.whereabouts.recall(jid)]
         if there != shard and known:
             raise AcrossShards(what, shard, known[0], there)
@@ -82,25 +88,69 @@ def everywhere(merge: Merge) -> Route:
     return lambda shards, call: merge(shards.call_all(call))
 
 
-def of_jids(name: str, merge: Merge) -> Route:
-    """Go to each shard with those that are its own; rows are of the jid that they begin with."""
+def of_jids(name: str, merge: Merge, missed: Missed) -> Route:
+    """Go to each shard with those that are its own; rows are of the jid that they begin with.
+
+    Those that are no longer where they are remembered, as another process moved them, are looked
+    for, and asked for again.
+    """
 
     def route(shards: Shards, call: Call) -> Any:  # noqa: ANN401 - as above
         rows = {row if isinstance(row, str) else row[0]: row for row in call[name] or ()}
-        found = shards.whereabouts.sort(rows) or {shards.first: []}
-        replies = [
-            shards.call(shard, call.changed(**{name: [rows[jid] for jid in jids]}))
-            for shard, jids in found.items()
-        ]
+        remembered = {jid for jid in rows if shards.whereabouts.recall(jid)}
+        replies: list[Any] = []
+        for shard, jids in (shards.whereabouts.sort(rows) or {shards.first: []}).items():
+            reply = shards.call(shard, call.changed(**{name: [rows[jid] for jid in jids]}))
+            gone = [jid for jid in missed(jids, reply) if jid in remembered]
+            for jid in gone:
+                shards.whereabouts.forget(jid)
+            if gone:
+                again = route(shards, call.changed(**{name: [rows[jid] for jid in gone]}))
+                reply = without(reply, gone)
+                replies.append(again)
+            replies.append(reply)
         return merge(replies)
 
     return route
 
 
+def unread(jids: Sequence[str], jobs: Sequence[JobRecord]) -> Sequence[str]:
+    """Name those that were asked for and not read."""
+    read = {job.jid for job in jobs}
+    return [jid for jid in jids if jid not in read]
+
+
+def undone(_: Sequence[str], report: Report) -> Sequence[str]:
+    """Name those that a report says are gone."""
+    return [jid for jid, why in report.left.items() if why == "gone"]
+
+
+def unseen(_: Sequence[str], closure: Closure) -> Sequence[str]:
+    """Name those that had no job whose dependents could be looked for."""
+    return closure.missing
+
+
+def without(reply: Any, jids: Sequence[str]) -> Any:  # noqa: ANN401 - as above
+    """Leave out what an answer says of jobs that turned out to be elsewhere."""
+    if isinstance(reply, Report):
+        left = {jid: why for jid, why in reply.left.items() if jid not in jids}
+        return replace(reply, left=left)
+    if isinstance(reply, Closure):
+        return replace(reply, missing=tuple(jid for jid in reply.missing if jid not in jids))
+    return reply
+
+
 def multiget(shards: Shards, call: Call) -> Any:  # noqa: ANN401 - as above
     """Read jobs of all shards, in the order that was asked for."""
-    jobs = {job.jid: job for job in of_jids("jids", merging.joined)(shards, call)}
+    found = of_jids("jids", merging.joined, unread)(shards, call)
+    jobs = {job.jid: job for job in found}
     return [jobs[jid] for jid in call["jids"] if jid in jobs]
+
+
+def timed_out(shards: Shards, call: Call) -> None:
+    """Go to each shard with those that it has for sure: what one refuses stops the rest."""
+    for shard, jids in shards.whereabouts.sort(call["jids"] or (), surely=True).items():
+        shards.call(shard, call.changed(jids=jids))
 
 
 def of_one_shard(shards: Shards, call: Call) -> Any:  # noqa: ANN401 - as above
@@ -110,7 +160,7 @@ def of_one_shard(shards: Shards, call: Call) -> Any:  # noqa: ANN401 - as above
         AcrossShards: they are on several.
 
     """
-    found = shards.whereabouts.sort(call["jids"])
+    found = shards.whereabouts.sort(call["jids"], surely=True)
     if len(found) > 1:
         (one, (jid, *_)), (other, (another, *_)), *_ = found.items()
         what = f"{call.command} does all or none, and the job {jid!r}"
@@ -156,15 +206,28 @@ def cut_top(replies: Sequence[list[str]], start: int, end: int | None) -> list[s
 
 
 def taken(shards: Shards, call: Call) -> Any:  # noqa: ANN401 - as above
-    """Take up to so many jobs, from the shard that the queue is placed on first."""
+    """Take up to so many jobs, from the shard that the queue is placed on first.
+
+    Raises:
+        RedisUnavailable: a shard cannot be reached, and the others had nothing: what was taken is
+            handed out in any case.
+
+    """
     names = [*shards.clients]
     at = names.index(shards.placement.of(call["queue"]))
     jobs: list[Any] = []
+    trouble: RedisUnavailable | None = None
     for shard in islice(cycle(names), at, at + len(names)):
         if len(jobs) < call["count"]:
-            found = shards.call(shard, call.changed(count=call["count"] - len(jobs)))
+            try:
+                found = shards.call(shard, call.changed(count=call["count"] - len(jobs)))
+            except RedisUnavailable as error:
+                trouble = error
+                continue
             shards.whereabouts.note(shard, [job.jid for job in found])
             jobs += found
+    if trouble is not None and not jobs:
+        raise trouble
     return jobs
 
 
@@ -233,12 +296,12 @@ ROUTES: Final[dict[str, Route]] = {
     "peek": taken,
     "multiget": multiget,
     "cancel": of_one_shard,
-    "timeout": of_jids("jids", _nothing),
-    "bulk_closure": of_jids("jids", merging.closure),
-    "reschedule": of_jids("jids", bulk.total),
-    "bulk_move": of_jids("wanted", bulk.total),
-    "bulk_cancel": of_jids("wanted", bulk.total),
-    "bulk_complete": of_jids("jobs", bulk.total),
+    "timeout": timed_out,
+    "bulk_closure": of_jids("jids", merging.closure, unseen),
+    "reschedule": of_jids("jids", bulk.total, undone),
+    "bulk_move": of_jids("wanted", bulk.total, undone),
+    "bulk_cancel": of_jids("wanted", bulk.total, undone),
+    "bulk_complete": of_jids("jobs", bulk.total, undone),
     "unfail": moved,
     "failed": everywhere(merging.summed),
     "bulk_states": everywhere(merging.summed),

@@ -62,12 +62,20 @@ class Whereabouts:
                 return shard
         return None
 
-    def sort(self, jids: Iterable[str]) -> dict[str, list[str]]:
+    def sort(self, jids: Iterable[str], *, surely: bool = False) -> dict[str, list[str]]:
         """Sort jids of jobs by shard, in their order; what no shard has counts to the first.
 
         However many are not remembered, each shard is asked once.
+
+        Args:
+            jids: of the jobs.
+            surely: whether to ask also of those that are remembered, as another process may have
+                moved them.
+
         """
         places = {jid: self.recall(jid) for jid in jids}
+        if surely:
+            places |= self._confirmed(places)
         for shard, client in self._clients.items():
             unknown = [jid for jid, place in places.items() if place is None]
             found = [job.jid for job in client.commands.multiget(*unknown)]
@@ -77,3 +85,14 @@ class Whereabouts:
         for jid, place in places.items():
             sorted_.setdefault(place or next(iter(self._clients)), []).append(jid)
         return sorted_
+
+    def _confirmed(self, places: Mapping[str, str | None]) -> dict[str, str | None]:
+        """Ask the shards for those that are remembered there, and forget who has left."""
+        left: dict[str, str | None] = {}
+        for shard, client in self._clients.items():
+            there = [jid for jid, place in places.items() if place == shard]
+            found = {job.jid for job in client.commands.multiget(*there)}
+            left |= dict.fromkeys((jid for jid in there if jid not in found), None)
+        for jid in left:
+            self.forget(jid)
+        return left

@@ -1,4 +1,4 @@
-"""A program that works the shards of one server: `URL NAMESPACE… KIND`."""
+"""A program that works the shards of one server: `URL NAMESPACE… KIND`, and a job for it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ from qless_core.worker.sharded import ShardedWorker
 KINDS = {"serial": SerialWorker, "forking": ForkingWorker}
 
 
+def nothing(_):
+    """Be done at once."""
+
+
 def main():
     url, *namespaces, kind = sys.argv[1:]
     logging.basicConfig(level=logging.INFO)
     client = ShardedClient([Client(url, namespace=name) for name in namespaces])
-    ShardedWorker(client, "q", kind=KINDS[kind], interval=0.2).run()
+    ShardedWorker(client, ["q", "load-*"], kind=KINDS[kind], interval=0.2).run()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,13 @@ import pytest
 
 from qless_core import Client
 from qless_core.commands import Commands
-from qless_core.errors import AcrossShards, BadArgument, HasDependents, JobNotFound
+from qless_core.errors import (
+    AcrossShards,
+    BadArgument,
+    HasDependents,
+    JobNotFound,
+    RedisUnavailable,
+)
 from qless_core.shards import ShardedClient
 from qless_core.shards.routes import ROUTES
 
@@ -99,6 +105,23 @@ def test_waiting_finds_a_job_on_whichever_shard(server, sharded):
         with Client(server.url, namespace=name) as late:
             late.queues["q"].put("Job", {}, jid=name)
         assert sharded.queues["q"].pop(timeout=10).jid == name
+
+
+@pytest.mark.parametrize("timeout", [0, 0.3])
+@pytest.mark.usefixtures("redis")  # it empties the server
+def test_a_shard_that_is_away_keeps_nobody_from_the_jobs_of_the_others(server, timeout):
+    away = "redis://127.0.0.1:1"
+    with ShardedClient({"here": server.url, "away": away}, pins={"q": "away"}) as client:
+        here = client.shards["here"].queues["q"]
+        reserver = client.reserver("q")
+
+        here.put("Job", {}, jid="j")
+        assert [job.jid for job in client.queues["q"].pop(5, timeout=timeout)] == ["j"]
+        here.put("Job", {}, jid="k")
+        assert [job.jid for job in client.commands.pop("q", "worker", 5)] == ["k"]
+        for pop in (client.queues["q"].pop, reserver.pop):
+            with pytest.raises(RedisUnavailable, match="Connection refused"):
+                pop(timeout=timeout)
 
 
 def test_counts_are_added(sharded, spread):
@@ -293,6 +316,48 @@ def test_a_job_that_went_and_came_back_elsewhere_is_found(sharded, spread):
     sharded.jobs["mine"].cancel()
     with pytest.raises(JobNotFound):
         sharded.jobs.get("mine") or sharded.commands.tag("add", "mine", "t")
+
+
+@pytest.fixture
+def moved_away(sharded, spread):
+    """Give jobs of which it is remembered that they are on one shard; they are on another now."""
+    jids = [sharded.queues[spread[0]].put("Job", {}) for _ in range(3)]
+    with ShardedClient(dict(sharded.shards), pins={spread[0]: "b:"}) as other:
+        assert other.gather(spread[0]).done == len(jids)
+    assert {sharded.whereabouts.recall(jid) for jid in jids} <= {"a:", None}
+    sharded.whereabouts.note("a:", jids)
+    return jids
+
+
+def test_jobs_that_another_process_moved_are_read(sharded, moved_away):
+    assert [job.jid for job in sharded.jobs.get(*moved_away, "nobody")] == moved_away
+    assert sharded.whereabouts.recall(moved_away[0]) == "b:"
+
+
+def test_jobs_that_another_process_moved_are_worked_on(sharded, spread, moved_away):
+    report = sharded.bulk.move([*moved_away, "nobody"], spread[2])
+
+    assert sorted(report.done) == sorted(moved_away)
+    assert dict(report.left) == {"nobody": "gone"}
+    sharded.whereabouts.note("a:", moved_away)
+    assert sharded.commands.bulk_closure(*moved_away, "nobody").missing == ("nobody",)
+    sharded.whereabouts.note("a:", moved_away)
+    held = sharded.shards["b:"].queues[spread[2]].pop()
+    sharded.commands.timeout(held.jid)
+    sharded.whereabouts.note("a:", moved_away)
+    assert sorted(sharded.commands.cancel(*moved_away)) == sorted(moved_away)
+
+
+def test_dependencies_that_another_process_moved_are_seen_where_they_are(
+    sharded, spread, moved_away
+):
+    with pytest.raises(AcrossShards):
+        sharded.queues[spread[0]].put("Job", {}, depends=moved_away)
+
+    sharded.whereabouts.note("a:", moved_away)
+    jid = sharded.queues[spread[1]].put("Job", {}, depends=moved_away)
+
+    assert sharded.jobs[jid].state == "depends"
 
 
 def test_what_is_of_one_shard_says_so(sharded):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import count, pairwise
+from itertools import count, cycle, pairwise
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,12 @@ from qless_core.errors import JobError, OutcomeUnknown, RedisUnavailable
 from tests.support.polling import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from qless_core.client import Client
     from qless_core.job import Job
+    from qless_core.queue import Queue
 
 log = logging.getLogger("qless.load")
 
@@ -60,6 +61,9 @@ class Load:
         putters: how many threads put jobs.
         workers: how many threads work them.
         pause_s: how long each putter rests after each job.
+        queues: the names of the queues.
+        elsewhere: where others work them, and `workers` is 0: what the jobs are, and who says how
+            many of them are complete.
 
     """
 
@@ -70,8 +74,12 @@ class Load:
         putters: int = 2,
         workers: int = 2,
         pause_s: float = 0.0,
+        queues: Sequence[str] = (QUEUE,),
+        elsewhere: tuple[str, Callable[[], int] | None] = ("Load", None),
     ) -> None:
         self._connect = connect
+        self._queues = queues
+        self._klass, self._complete_elsewhere = elsewhere
         self._clock = Clock()
         self._pause_s = pause_s
         self._enough, self._over = Event(), Event()
@@ -94,7 +102,7 @@ class Load:
     def __enter__(self) -> Self:
         for thread in self._threads:
             thread.start()
-        eventually(lambda: len(self.completed) > 50)
+        eventually(lambda: self._completed() > 50)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -105,19 +113,28 @@ class Load:
 
     def goes_on(self) -> None:
         """Wait until jobs are put and completed again."""
-        acked, completed = len(self.acked), len(self.completed)
-        eventually(lambda: len(self.acked) > acked + 50 and len(self.completed) > completed + 50)
+        acked, completed = len(self.acked), eventually(self._completed)
+        eventually(lambda: len(self.acked) > acked + 50 and self._completed() > completed + 50)
 
     def finish(self) -> Findings:
         """Put no more jobs, work all there are, and look what became of them."""
         self._enough.set()
         with self._connect("finder") as client:
-            queue = client.queues[QUEUE]
-            eventually(lambda: queue.counts.waiting == 0)
+            queues = [client.queues[name] for name in self._queues]
+            eventually(lambda: not any(map(_left_in, queues)))
             self._over.set()
             for thread in self._threads:
                 thread.join()
             return self._found(client)
+
+    def _completed(self) -> int:
+        """Count the jobs that are complete; 0 where that cannot be asked."""
+        if self._complete_elsewhere is None:
+            return len(self.completed)
+        try:
+            return self._complete_elsewhere()
+        except RedisUnavailable:
+            return 0
 
     def _found(self, client: Client) -> Findings:
         known = {job.jid: job for job in _jobs(client, [*self.acked, *self.performed])}
@@ -145,12 +162,12 @@ class Load:
     def _put(self, name: str) -> None:
         backoff = Backoff(0.05, 0.4)
         with self._connect(name) as client:
-            queue = client.queues[QUEUE]
-            for number in count():
-                jid = f"{name}-{number}"
+            queues = cycle([client.queues[name] for name in self._queues])
+            for number, queue in zip(count(), queues):
+                jid = f"{name}-{queue.name}-{number}"
                 while not self._enough.is_set():
                     try:
-                        queue.put("Load", {}, jid=jid)
+                        queue.put(self._klass, {}, jid=jid)
                     except RedisUnavailable as error:
                         self._note(error, jid)
                         self._clock.wait(backoff.next(), self._enough)
@@ -166,10 +183,10 @@ class Load:
     def _work(self, name: str) -> None:
         backoff = Backoff(0.05, 0.4)
         with self._connect(name) as client:
-            queue = client.queues[QUEUE]
+            queues = cycle([client.queues[name] for name in self._queues])
             while not self._over.is_set():
                 try:
-                    job = queue.pop()
+                    job = next(queues).pop()
                 except RedisUnavailable as error:
                     self._note(error, "pop")
                     self._clock.wait(backoff.next(), self._over)
@@ -206,6 +223,12 @@ class Load:
         log.info("%s: %s", what, error)
         if isinstance(error, OutcomeUnknown):
             self.unknown.add(what)
+
+
+def _left_in(queue: Queue) -> int:
+    """Count what nobody has worked yet."""
+    counts = queue.counts
+    return counts.waiting + counts.scheduled
 
 
 def _jobs(client: Client, jids: list[str]) -> list[Job]:
