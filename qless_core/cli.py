@@ -28,7 +28,7 @@ from qless_core.worker.reserving import Ordered, RoundRobin
 from qless_core.worker.serial import SerialWorker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from qless_core.options import Option
 
@@ -74,10 +74,15 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _put(client: Client, arguments: argparse.Namespace) -> None:
     try:
-        wire.loads(arguments.data)
+        data = wire.loads(arguments.data)
     except ValueError as error:
         problem = f"the data is not JSON: {error}"
         raise BadArgument(problem) from error
+    wire.dumps(data)  # NaN and infinities, which Python reads, are no JSON either
+    for given, what in _names_in(arguments):
+        if not given:
+            problem = f"{what} is empty"
+            raise BadArgument(problem)
     if arguments.klass.split() != [arguments.klass]:
         problem = f"{arguments.klass!r} is no name of a class, as app.jobs.Mail is: it has blanks"
         raise BadArgument(problem)
@@ -85,7 +90,7 @@ def _put(client: Client, arguments: argparse.Namespace) -> None:
     jid = client.commands.put(
         client.worker_name,
         arguments.queue,
-        arguments.jid or new_jid(),
+        new_jid() if arguments.jid is None else arguments.jid,
         arguments.klass,
         arguments.data,
         arguments.delay,
@@ -93,8 +98,19 @@ def _put(client: Client, arguments: argparse.Namespace) -> None:
         tags=arguments.tag,
         retries=arguments.retries,
         depends=arguments.depends,
+        strict=arguments.strict,
     )
     say(jid)
+
+
+def _names_in(arguments: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """Give each name that a job is put with, and what it is."""
+    yield arguments.klass, "the name of the class"
+    if arguments.jid is not None:
+        yield arguments.jid, "--jid"
+    for option in ("tag", "depends"):
+        for each in getattr(arguments, option) or ():
+            yield each, f"--{option}"
 
 
 def _work(client: Client, arguments: argparse.Namespace) -> None:
@@ -168,7 +184,7 @@ def _config_get(client: Client, arguments: argparse.Namespace) -> None:
 
 def _config_set(client: Client, arguments: argparse.Namespace) -> None:
     if option_of(arguments.option) is None and not arguments.force:
-        problem = f"{unknown(arguments.option)}; --force stores it all the same"
+        problem = f"{unknown(arguments.option)} (--force stores it all the same)"
         raise BadArgument(problem)
     client.config.set(arguments.option, arguments.value, force=arguments.force)
 
@@ -192,6 +208,10 @@ def _lua(arguments: argparse.Namespace) -> None:
 
 
 def _archive(client: Client, arguments: argparse.Namespace) -> int:
+    folder = Path(arguments.to).parent
+    if "%" not in str(folder) and not folder.is_dir():  # told also where there is no job yet
+        complain(f"{arguments.to} cannot be written: there is no folder {str(folder)!r}")
+        return REFUSED
     try:
         done = client.archive(arguments.to, name=arguments.name, settle=arguments.settle)
     except OSError as error:
@@ -265,6 +285,11 @@ def _add_put(commands: Any) -> None:  # noqa: ANN401 - as above
     parser.add_argument("--retries", type=int, help="how often it may be taken back (5)")
     parser.add_argument("--tag", action="append", help="a tag; may be repeated")
     parser.add_argument("--depends", action="append", metavar="JID", help="wait for it; repeatable")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="refuse it where a job that it is to wait for does not exist",
+    )
 
 
 def _add_work(commands: Any) -> None:  # noqa: ANN401 - as above

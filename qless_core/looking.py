@@ -80,7 +80,7 @@ def _of_job(job: Job) -> Iterable[tuple[str, object]]:
     yield "worker", job.worker_name
     yield "priority", job.priority
     yield "attempt", job.attempt
-    yield "retries", f"{job.retries_left} of {job.original_retries}"
+    yield "retries", f"{max(0, job.retries_left)} of {job.original_retries}"
     yield "tags", ", ".join(job.tags)
     yield "depends on", ", ".join(job.dependencies)
     yield "dependents", ", ".join(job.dependents)

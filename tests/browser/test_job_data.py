@@ -61,7 +61,7 @@ def test_a_path_and_a_value_are_copied_with_pointer_and_keyboard(job, page):
     assert copied(page) == "[1.5]"
 
 
-def test_a_refresh_leaves_the_buttons_at_the_line_under_the_pointer(job, page, client):
+def test_a_refresh_leaves_the_buttons_at_the_line_under_the_pointer(job, client):
     job.tree_line("id").hover()
 
     client.jobs["j"].tag("fresh")

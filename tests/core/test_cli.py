@@ -58,6 +58,32 @@ def test_data_that_is_no_json_is_refused(qless, redis):
     assert redis.keys() == []
 
 
+@pytest.mark.parametrize("data", ['{"a":NaN}', '{"a":1e999}', "[-Infinity]"])
+def test_numbers_that_json_has_not_are_refused(qless, redis, data):
+    assert "JSON" in qless("put", "q", "Job", data, code=1)[0]
+    assert redis.keys() == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["q", ""], "the name of the class is empty"),
+        (["q", "Job", "--jid", ""], "--jid is empty"),
+        (["q", "Job", "--tag", "a", "--tag", ""], "--tag is empty"),
+        (["q", "Job", "--depends", ""], "--depends is empty"),
+    ],
+)
+def test_an_empty_name_is_refused(qless, redis, arguments, what):
+    assert what in qless("put", *arguments, code=1)[0]
+    assert redis.keys() == []
+
+
+def test_a_job_that_is_to_wait_for_what_is_not_there_is_refused_if_strict(qless, client):
+    (problem,) = qless("put", "q", "Job", "--depends", "gone", "--strict", code=1)
+    assert "gone" in problem
+    assert len(client.queues["q"]) == 0
+
+
 def test_a_class_with_blanks_in_its_name_is_refused(qless, redis):
     assert "'no class' is no name of a class" in qless("put", "q", "no class", code=1)[0]
     assert redis.keys() == []
@@ -463,6 +489,12 @@ def test_an_archive_that_may_have_missed_jobs_or_cannot_be_written_says_so(qless
         "cannot be written"
         in qless("archive", "--to", str(tmp_path), "--name", "b", "--settle", "-60", code=1)[-1]
     )
+
+
+def test_an_archive_into_no_folder_is_refused_before_there_is_a_job(qless, tmp_path):
+    path = tmp_path / "gone" / "jobs.jsonl"
+
+    assert "there is no folder" in qless("archive", "--to", str(path), code=1)[0]
 
 
 def test_the_version_is_that_of_the_project(capsys):

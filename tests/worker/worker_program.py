@@ -61,9 +61,16 @@ def wait(job):
 def stubborn(job):
     """Run until the gate is there, whatever is raised."""
     note(job, "began")
-    while not Path(job["gate"]).exists():
-        with suppress(BaseException):
+    _hold_out(Path(job["gate"]))
+
+
+def _hold_out(gate):
+    # All of the loop is within: what is raised may come in any line of it.
+    try:
+        while not gate.exists():
             _PAUSE.wait(0.01)
+    except BaseException:  # noqa: BLE001 - that is what it is for
+        _hold_out(gate)
 
 
 def raises_as_it_leaves(job):
