@@ -67,6 +67,8 @@ def test_failures_are_retried_as_an_operation_and_its_report_is_read(console, sh
 
     expect(console.main.get_by_text("done", exact=True).first).to_be_visible(timeout=DONE_MS)
     assert states(shop) == ["waiting"] * 3
+    expect(console.main).to_contain_text("3 of 3 jobs")
+    expect(console.main.get_by_role("button", name="Retry 3 jobs")).to_be_hidden()
     console.go_to("Operations")
     expect(console.main).to_contain_text("Retry")
 
