@@ -6,36 +6,16 @@ import pytest
 
 from qless_core import Client
 from qless_core.embedded import EmbeddedServer
-from qless_core.records import WorkerChild, WorkerInfo
-from qless_web import trail
 from qless_web.demo import seeds
-from qless_web.formatting import tilde
-from qless_web.operations import at_once
-from qless_web.operations.freezing import Asked
 from tests.support.axe import findings
+from tests.support.every_page import every_page
 from tests.support.serving import served
-from tests.support.shop import OPERATION, make_operation
 
 pytestmark = pytest.mark.browser
 
-PAGES = (
-    "/", "/queues", "/queues/mail", "/queues/mail/waiting", "/queues/thumbnails/waiting",
-    "/queues/video/running", "/queues/video/stalled", "/queues/mail/scheduled",
-    "/queues/nightly/depends", "/queues/nightly/recurring", "/queues/newsletter/waiting",
-    "/scheduled", "/recurring", "/jobs/close-day/runs", "/recurring/close-day/edit",
-    "/failed", "/failed/webhooks-HTTPError", "/failed/webhooks-HTTPError/retry",
-    "/failed/webhooks-HTTPError/cancel", "/failed/webhooks-HTTPError/move", "/unfail", "/track",
-    "/failed/webhooks-HTTPError/compare", "/failed/webhooks-HTTPError/timeline",
-    "/failed/webhooks-HTTPError/mute", "/failed?show=muted", "/trouble", "/compare", "/deploys",
-    "/tags", "/tag?tag=vip", "/workers", "/completed", "/completed?page=999", "/config",
-    "/config/heartbeat/set", "/config/undo", "/queues/mail/put", "/about", "/preferences",
-    "/operations", "/operations/new?action=retry&group=webhooks-HTTPError", "/audit",
-    "/operations/new?action=edit&jids=x", f"/operations/{OPERATION}",
-    "/help/keys", "/alerts", "/alerts/save", "/views", "/views/save?address=/queues",
-    "/search?q=mail",
-    "/search?q=nothing-like-it", "/jobs/close-day", "/jobs/no-such-job",
-    "/queues/no-such-queue",
-)  # fmt: skip
+WIDTHS = (1440, 390)
+#: Each theme, and the rules that it is held against; in the other one only colours differ.
+THEMES = {"light": (), "dark": ("color-contrast",)}
 
 
 @pytest.fixture(scope="module")
@@ -49,65 +29,28 @@ def shop():
 
 @pytest.fixture(scope="module")
 def paths(shop):
-    """Add the pages of one job in each state, and of a worker."""
     _, client = shop
-    jobs = {}
-    for counts in client.queues.counts:
-        queue = client.queues[counts.name]
-        for state in ("running", "stalled", "scheduled", "depends"):
-            if found := getattr(queue.jobs, state)(0, 1):
-                jobs[state] = found[0]
-        if waiting := queue.peek():
-            jobs["waiting"] = waiting.jid
-    jobs["complete"] = client.jobs.complete(0, 1)[0]
-    jobs["failed"] = client.redis.lindex(client.keys.failed("webhooks-HTTPError"), 0)
-    worker = client.workers.counts[0].name
-    child = WorkerChild(f"{worker}-0", 4712)
-    told = WorkerInfo(host="web-3", pid=4711, kind="forking", queues=("mail",), children=(child,))
-    client.workers.beat(worker, told)
-    client.workers.ask(worker, "pause")
-    # Looking at all pages takes longer than a worker may be silent.
-    client.redis.zadd(client.keys.workers, {worker: client.now() + 3_600})
-    failed = client.redis.lrange(client.keys.failed("webhooks-HTTPError"), -9, -1)
-    make_operation(client, "retry", *failed, "gone", state="draft")
-    at_once.cancel(client, [(failed[0], "")], "", Asked(who="dana"), 3_600)
-    (rests,) = client.redis.zrange(client.keys.web("trash"), 0, 0)
-    trail.write(client, trail.Entry(action="retry_job", who="dana", note="why"), days=1, most=100)
-    running = client.jobs[jobs["running"]]
-    client.commands.progress(running.jid, running.worker_name, 3, total=4, note="pages")
-    return (
-        *PAGES,
-        *(f"/jobs/{tilde(jid)}" for jid in jobs.values()),
-        f"/jobs/{tilde(jobs['failed'])}/cancel",
-        f"/jobs/{tilde(jobs['failed'])}/edit",
-        f"/jobs/{tilde(jobs['complete'])}/duplicate",
-        f"/jobs/{tilde(jobs['failed'])}/data/tree?find=a",
-        f"/jobs/{tilde(jobs['depends'])}/graph",
-        f"/jobs/{tilde(jobs['depends'])}/timeline",
-        f"/compare?a={jobs['failed']}&b={jobs['complete']}",
-        f"/operations/{rests}",
-        f"/trash?operation={rests}",
-        f"/workers/{tilde(worker)}",
-        f"/workers/{tilde(worker)}/stop",
-    )
+    return every_page(client)
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-def test_every_page_is_fit_for_everybody(page, shop, paths, width):
+def test_every_page_is_fit_for_everybody(page, shop, paths):
     console, _ = shop
     complaints, wide, found = [], [], {}
     page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.set_viewport_size({"width": width, "height": 900})
 
     for path in paths:
+        page.emulate_media(color_scheme="light", reduced_motion="reduce")
+        page.set_viewport_size({"width": WIDTHS[0], "height": 900})
         page.goto(console + path)
-        for theme in ("light", "dark"):
-            page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-            if wrong := findings(page):
-                found[f"{path} in {theme}"] = wrong
-        if page.evaluate("document.documentElement.scrollWidth") > width:
-            wide.append(path)
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            for theme, rules in THEMES.items():
+                page.emulate_media(color_scheme=theme)
+                if wrong := findings(page, *rules):
+                    found[f"{path} in {theme}, {width} wide"] = wrong
+            if page.evaluate("document.documentElement.scrollWidth") > width:
+                wide.append(f"{path}, {width} wide")
 
     assert len(paths) > 35
     assert {path: wrong[:3] for path, wrong in found.items()} == {}
