@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 OPEN = frozenset({"favicon", "health.healthz", "health.readyz", "sign_in.index", "static"}) | {
     "sign_in.enter",
     "sign_in.leave",
+    "sign_in.go",
+    "sign_in.come_back",
 }
 
 #: What browsers keep open.

@@ -190,6 +190,28 @@ def _header(value: object) -> str:
     return name
 
 
+def _issuer(value: object) -> str:
+    url = _text(value)
+    here = re.fullmatch(r"http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/[^\s?#]*)?", url)
+    if url and not here and not re.fullmatch(r"https://[^/\s?#@]+(/[^\s?#]*)?", url):
+        message = "must be an address such as https://id.example.com/"
+        raise ValueError(message)
+    return url
+
+
+def _provider_roles(value: object) -> tuple[tuple[str, str], ...]:
+    """Read pairs of a value and a role: of a text, or of a mapping."""
+    if isinstance(value, str):
+        pairs = [each.rpartition("=")[::2] for each in _words(value)]
+    else:
+        pairs = list(cast("Any", getattr(value, "items", lambda: value))())
+    found = tuple((_text(each), _text(role)) for each, role in pairs)
+    if any(not each or role not in ROLES[1:] for each, role in found):
+        message = f"must be values with roles: ops=operator,platform=admin; {', '.join(ROLES[1:])}"
+        raise ValueError(message)
+    return found
+
+
 def _role(value: object) -> str:
     role = _text(value)
     if role not in ROLES:
@@ -362,6 +384,25 @@ class Settings:
     trusted_proxies: tuple[Network, ...] = _setting(
         (), _networks, "addresses of the proxies whose word on that counts, as 10.0.0.0/8"
     )
+    oidc_issuer: str = _setting(
+        "", _issuer, "OpenID provider that signs people in, as https://id.example.com/"
+    )
+    oidc_client_id: str = _setting("", _text, "what the provider calls this console")
+    oidc_client_secret: str = _setting(
+        "", _text, "the secret that goes with it; none: PKCE alone", secret=True
+    )
+    oidc_scopes: tuple[str, ...] = _setting(
+        ("profile", "email"), _words, "what is asked of the provider beside openid"
+    )
+    oidc_name_claim: str = _setting(
+        "preferred_username", _filled, "claim that says what somebody is called"
+    )
+    oidc_role_claim: str = _setting(
+        "", _text, "claim that says what somebody may do, as groups or realm_access.roles"
+    )
+    oidc_roles: tuple[tuple[str, str], ...] = _setting(
+        (), _provider_roles, "roles by values of that claim: `ops=operator,platform=admin`"
+    )
     default_role: str = _setting(
         "viewer",
         _role,
@@ -431,11 +472,25 @@ class Settings:
         if self.proxy_user_header and not self.trusted_proxies:
             message = "proxy_user_header needs trusted_proxies: anybody can send a header"
             raise SettingError(message)
+        self._refuse_half_a_provider()
+
+    def _refuse_half_a_provider(self) -> None:
+        pairs = (
+            ("oidc_issuer", "oidc_client_id"),
+            ("oidc_client_id", "oidc_issuer"),
+            ("oidc_client_secret", "oidc_issuer"),
+            ("oidc_role_claim", "oidc_issuer"),
+            ("oidc_roles", "oidc_role_claim"),
+        )
+        for one, other in pairs:
+            if getattr(self, one) and not getattr(self, other):
+                message = f"{one} needs {other}"
+                raise SettingError(message)
 
     @property
     def has_sign_in(self) -> bool:
         """Whether one has to be somebody to come in."""
-        return bool(self.users_file or self.proxy_user_header)
+        return bool(self.users_file or self.proxy_user_header or self.oidc_issuer)
 
     def __repr__(self) -> str:
         shown = (

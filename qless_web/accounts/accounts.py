@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from qless_web.access import ROLES, Grant
 from qless_web.accounts.identity import Identity
+from qless_web.accounts.provider import Provider
 from qless_web.accounts.proxy import Proxy
 from qless_web.accounts.secret_keys import keys
 from qless_web.accounts.sessions import COOKIE, Session, Sessions
-from qless_web.accounts.users import Users, is_name
+from qless_web.accounts.users import ELSEWHERE, Users, is_name
 from qless_web.settings import state_folder
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Accounts:
         users: the file of users; None where there is none.
         sessions: None where nobody signs in here.
         proxy: None where no proxy signs in.
+        provider: that speaks OpenID Connect; None where there is none.
         host: what the application around the console says; None where it says nothing.
         default_role: of those who are signed in elsewhere and are not in the file; "" lets none in.
 
@@ -44,6 +46,7 @@ class Accounts:
     users: Users | None = None
     sessions: Sessions | None = None
     proxy: Proxy | None = None
+    provider: Provider | None = None
     host: Identify | None = None
     default_role: str = ""
 
@@ -56,7 +59,7 @@ class Accounts:
 
         """
         sessions = None
-        if settings.users_file:
+        if settings.users_file or settings.oidc_issuer:
             told = keys(settings.secret_keys, state_folder() / "secret-key")
             sessions = Sessions(told, settings.session_idle_s, settings.session_max_s)
         header = settings.proxy_user_header
@@ -64,6 +67,7 @@ class Accounts:
             users=Users(settings.users_file) if settings.users_file else None,
             sessions=sessions,
             proxy=Proxy(header, settings.trusted_proxies) if header else None,
+            provider=Provider(settings) if settings.oidc_issuer else None,
             host=host,
             default_role=settings.default_role,
         )
@@ -109,13 +113,24 @@ class Accounts:
         role = role or self.default_role
         return Grant(role) if role in ROLES else None
 
+    def provided(self, name: str, role: str) -> Grant | None:
+        """Give what somebody may do whom the provider signs in; None where they may not come in.
+
+        Who has a password here is let in by that alone: people may choose their names there.
+        """
+        known = self.users.find(name) if self.users else None
+        if known and known.password != ELSEWHERE:
+            log.warning("%s has a password here, and is not let in by the provider", name)
+            return None
+        return self.elsewhere(name, role)
+
     def _of_host(self, told: str | tuple[str, str], address: str) -> Identity:
         name, role = (told, "") if isinstance(told, str) else told
         return Identity(name, address, "host", self.elsewhere(name, role))
 
     def _grant(self, session: Session) -> Grant | None:
         """Give what the one of a session may do now; None where the password has changed."""
-        if session.way != "password":
-            return self.elsewhere(session.name, session.role)
+        if session.way == "provider":
+            return self.provided(session.name, session.role) if self.provider else None
         known = self.users.find(session.name) if self.users else None
         return known.grant if known and known.mark == session.mark else None

@@ -110,6 +110,11 @@ class Users:
             self._read_again(stamp)
         return self._known.get(name)
 
+    @property
+    def has_passwords(self) -> bool:
+        """Whether anybody can sign in with one."""
+        return not self._known or any(user.password != ELSEWHERE for user in self._known.values())
+
     def _read_again(self, stamp: object) -> None:
         with self._lock:
             if stamp == self._read_at:

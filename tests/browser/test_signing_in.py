@@ -9,6 +9,7 @@ from qless_web.access import Grant
 from qless_web.accounts.passwords import hashed
 from qless_web.accounts.users import User, write
 from tests.support.axe import findings
+from tests.support.openid import CLIENT, SECRET, providing
 from tests.support.serving import served
 
 pytestmark = pytest.mark.browser
@@ -43,3 +44,21 @@ def test_somebody_signs_in_sees_whose_the_buttons_are_and_leaves(client, page, t
         page.go_back()
         page.reload()
         expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
+def test_somebody_signs_in_at_a_provider_on_another_site(client, page):
+    """A browser keeps the cookies of the way there and back, and lets the page lead there."""
+    with providing(client.now) as provider:
+        provider.url = provider.url.replace("127.0.0.1", "localhost")
+        told = {"oidc_client_id": CLIENT, "oidc_client_secret": SECRET, "secret_keys": ("k" * 40,)}
+        with served(client, oidc_issuer=provider.url, **told) as site:
+            page.goto(f"{site.url}/queues?sort=name")
+            assert findings(page) == []
+            page.get_by_role("link", name="Sign in with localhost").click()
+
+            expect(page.get_by_role("heading", level=1)).to_have_text("Queues")
+            assert page.url == f"{site.url}/queues?sort=name"
+            page.locator(".account summary").click()
+            expect(page.get_by_text("dana is viewer")).to_be_visible()
+            page.get_by_role("button", name="Sign out").click()
+            expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")

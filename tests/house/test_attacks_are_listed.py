@@ -15,6 +15,7 @@ ATTACKS = "tests/web/security/test_attacks.py"
 ROLES = "tests/web/security/test_roles.py"
 SIGN_IN = "tests/web/security/test_sign_in.py"
 WAYS = "tests/web/security/test_ways_in.py"
+OPENID = "tests/web/security/test_openid.py"
 WEBHOOK = "tests/web/security/test_webhook_address.py"
 ALERTS = "tests/web/security/test_alerts.py"
 HARDENING = "tests/web/test_hardening.py"
@@ -51,7 +52,8 @@ TRIED = {
     10: [(ATTACKS, "another_site_sends_no_form_anywhere"),
          (HARDENING, "changes_come_from_the_same_scheme_host_and_port")],
     11: [(ATTACKS, "another_name_of_this_host_shows_nothing")],
-    12: [(ATTACKS, "no_action_leads_to_another_site"), (SIGN_IN, "next_leads_nowhere_else")],
+    12: [(ATTACKS, "no_action_leads_to_another_site"), (SIGN_IN, "next_leads_nowhere_else"),
+         (OPENID, "next_leads_nowhere_else")],
     13: [("tests/web/test_whole_console.py", "every_answer_carries_the_headers_that_protect_it"),
          ("tests/web/test_whole_console.py", "pages_load_nothing_from_elsewhere")],
     14: [(ROLES, "an_action_is_done_for_those_alone_who_may"),
@@ -90,6 +92,16 @@ TRIED = {
          (WAYS, "a_host_that_fails_lets_nobody_in")],
     26: [(ATTACKS, "static_files_are_those_of_the_console_alone")],
     27: [("tests/house/test_attacks_are_listed.py", "no_file_holds_a_secret")],
+    28: [(OPENID, "a_token_that_is_not_right_in_every_way_lets_nobody_in"),
+         (OPENID, "a_token_of_another_key_lets_nobody_in"),
+         (OPENID, "a_token_signed_with_what_everybody_knows_lets_nobody_in"),
+         (OPENID, "a_state_is_good_once"),
+         (OPENID, "an_answer_to_somebody_else_s_sign_in_is_none_of_ours"),
+         (OPENID, "an_answer_of_another_provider_is_not_taken_to_this_one"),
+         (OPENID, "a_provider_that_leads_elsewhere_or_in_the_clear_is_not_followed"),
+         (OPENID, "nobody_takes_the_name_of_one_who_has_a_password"),
+         (OPENID, "who_has_no_name_that_can_be_trusted_is_not_let_in"),
+         (OPENID, "no_secret_is_in_a_page_an_address_or_the_log")],
 }  # fmt: skip
 
 

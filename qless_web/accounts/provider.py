@@ -1,0 +1,340 @@
+"""A provider that signs people in: OpenID Connect, by an authorization code with PKCE.
+
+What it says of itself is asked when somebody first signs in, so a console starts without it. The
+token is checked whole: who made it and for whom, until when, for which sign-in, by which key.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import logging
+import re
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import quote_plus, urlsplit
+
+from qless_core.clock import REAL
+from qless_web.access import ROLES
+from qless_web.accounts import fetching
+from qless_web.accounts.fetching import Unreachable
+from qless_web.settings import SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qless_web.accounts.attempt import Attempt
+    from qless_web.settings import Settings
+
+log = logging.getLogger("qless.web.accounts")
+
+#: Seconds for which is believed what a provider said of itself, and its keys.
+_KEPT_S: Final = 3_600.0
+#: Seconds for which a provider that did not answer is not asked again.
+_AWAY_S: Final = 3.0
+#: Seconds between two questions for keys where a token names one that is not known.
+_KEYS_AGAIN_S: Final = 30.0
+#: Seconds by which its clock may be another.
+_LEEWAY_S: Final = 60
+
+#: How a token may be signed: with a key that only the provider has.
+_SIGNED: Final = (
+    *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+    *("ES256", "ES384", "ES512", "EdDSA", "Ed25519"),
+)
+_KEY_KINDS: Final = frozenset({"RSA", "EC", "OKP"})
+
+#: Words of the protocol that may be shown: they come in an address that anybody can write.
+_WORD: Final = re.compile(r"[a-z_]{1,60}")
+
+
+class NotLetIn(Exception):  # noqa: N818 - it says what is the case
+    """Raised where a sign-in at the provider came to nothing; the message is for people.
+
+    Attributes:
+        status: of the answer.
+
+    """
+
+    def __init__(self, text: str, status: int = HTTPStatus.FORBIDDEN) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Person(NamedTuple):
+    """Whom the provider has signed in: `role` is "" where it says nothing of one."""
+
+    name: str
+    role: str
+
+
+@dataclass(slots=True)
+class _Said:
+    """Something that was asked of the provider, and when."""
+
+    found: dict[str, Any] = field(default_factory=dict)
+    at: float = float("-inf")
+    failed_at: float = float("-inf")
+
+    def ask(self, url: str, kept_s: float) -> dict[str, Any]:
+        """Give it; what is older than so many seconds is asked for anew.
+
+        Raises:
+            Unreachable: there is no answer.
+
+        """
+        now = REAL.monotonic()
+        if self.found and now - self.at < kept_s:
+            return self.found
+        if now - self.failed_at < _AWAY_S:
+            problem = "it did not answer a moment ago"
+            raise Unreachable(problem)
+        try:
+            self.found = fetching.get(url)
+        except Unreachable:
+            self.failed_at = REAL.monotonic()
+            raise
+        self.at = REAL.monotonic()
+        return self.found
+
+
+class Provider:
+    """The provider of one console.
+
+    Args:
+        settings: those that begin with `oidc`.
+
+    Raises:
+        SettingError: the packages for it are not installed.
+
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        try:
+            self._claims: Any = importlib.import_module("authlib.oidc.core")
+            self._parameters: Any = importlib.import_module("authlib.oauth2.rfc6749.parameters")
+            self._pkce: Any = importlib.import_module("authlib.oauth2.rfc7636")
+            self._jose: Any = importlib.import_module("joserfc")
+            for name in ("jwk", "jwt", "errors"):
+                importlib.import_module(f"joserfc.{name}")
+        except ImportError:
+            message = "oidc_issuer needs the extra oidc: pip install 'qless[oidc]'"
+            raise SettingError(message) from None
+        self._itself, self._keys = _Said(), _Said()
+        self._lock = Lock()
+
+    @property
+    def title(self) -> str:
+        """What it is called on the page: its host."""
+        return urlsplit(self._settings.oidc_issuer).hostname or ""
+
+    def address(self, attempt: Attempt) -> str:
+        """Give the address at the provider where somebody signs in.
+
+        Raises:
+            NotLetIn: the provider does not answer.
+
+        """
+        told = self._settings
+        return str(
+            self._parameters.prepare_grant_uri(
+                self._endpoint("authorization_endpoint"),
+                told.oidc_client_id,
+                "code",
+                redirect_uri=attempt.back,
+                scope=" ".join(dict.fromkeys(("openid", *told.oidc_scopes))),
+                state=attempt.state,
+                nonce=attempt.nonce,
+                code_challenge=self._pkce.create_s256_code_challenge(attempt.verifier),
+                code_challenge_method="S256",
+            )
+        )
+
+    def person(self, attempt: Attempt, given: Mapping[str, str], now: float) -> Person:
+        """Find out who has come back.
+
+        Args:
+            attempt: the sign-in that they have come back of.
+            given: what their address brings along.
+            now: epoch seconds.
+
+        Raises:
+            NotLetIn: the provider let nobody in, does not answer, or says what cannot be believed.
+
+        """
+        if problem := given.get("error"):
+            log.warning("the provider refused a sign-in: %s", ascii(dict(given))[:500])
+            raise NotLetIn(_refusal(problem))
+        if given.get("iss", self._issuer()) != self._issuer() or not given.get("code"):
+            raise NotLetIn(_NONSENSE, HTTPStatus.BAD_REQUEST)
+        answer = self._exchange(attempt, given["code"])
+        return self._believe(self._checked(answer, attempt, now))
+
+    # -- What the provider says of itself
+
+    def _described(self) -> dict[str, Any]:
+        issuer = self._settings.oidc_issuer
+        with self._lock:
+            try:
+                found = self._itself.ask(
+                    f"{issuer.rstrip('/')}/.well-known/openid-configuration", _KEPT_S
+                )
+            except Unreachable as error:
+                raise self._away(error) from None
+        if str(found.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):
+            log.error("the provider at %s says that it is another one", issuer)
+            text = f"What answers at {self.title} says that it is another provider."
+            raise NotLetIn(text, HTTPStatus.BAD_GATEWAY)
+        return found
+
+    def _issuer(self) -> str:
+        """Give the issuer as it spells itself."""
+        return str(self._described()["issuer"])
+
+    def _endpoint(self, name: str) -> str:
+        found = self._described().get(name)
+        if not fetching.is_safe(found):
+            log.error("the provider's %s is no address of https", name)
+            text = f"{self.title} gives no address that could be used to sign in."
+            raise NotLetIn(text, HTTPStatus.BAD_GATEWAY)
+        return str(found)
+
+    def _away(self, error: Unreachable) -> NotLetIn:
+        log.warning("the provider %s cannot be used: %s", self.title, error)
+        text = f"{self.title} does not answer as it should. Try again in a while."
+        return NotLetIn(text, HTTPStatus.BAD_GATEWAY)
+
+    # -- From the code to a token
+
+    def _exchange(self, attempt: Attempt, code: str) -> dict[str, Any]:
+        told = self._settings
+        fields = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": attempt.back,
+            "code_verifier": attempt.verifier,
+            "client_id": told.oidc_client_id,
+        }
+        headers = {}
+        ways = self._described().get("token_endpoint_auth_methods_supported")
+        by_form = isinstance(ways, list) and "client_secret_basic" not in ways
+        if told.oidc_client_secret and by_form:
+            fields["client_secret"] = told.oidc_client_secret
+        elif told.oidc_client_secret:
+            pair = f"{quote_plus(told.oidc_client_id)}:{quote_plus(told.oidc_client_secret)}"
+            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        try:
+            return fetching.post(self._endpoint("token_endpoint"), fields, headers)
+        except Unreachable as error:
+            if not 400 <= error.status < 500:  # noqa: PLR2004 - HTTP's own
+                raise self._away(error) from None
+            why = error.told.get("error")
+            log.warning("the provider gave no token: %s, %s", error, ascii(why)[:100])
+            text = f"{self.title} does not know of this sign-in any more. Sign in again."
+            raise NotLetIn(text) from None
+
+    def _checked(self, answer: Mapping[str, Any], attempt: Attempt, now: float) -> dict[str, Any]:
+        """Give what the token says, once all of it is found to be right."""
+        token, client = answer.get("id_token"), self._settings.oidc_client_id
+        failures = (self._jose.errors.JoseError, ValueError, TypeError, KeyError)
+        try:
+            if not isinstance(token, str):
+                problem = "there is none"
+                raise ValueError(problem)  # noqa: TRY004 - one of several that are told alike
+            read = self._verified(token)
+            claims = self._claims.CodeIDToken(
+                read.claims,
+                read.header,
+                {
+                    "iss": {"essential": True, "value": self._issuer()},
+                    "aud": {"essential": True, "value": client},
+                    "exp": {"essential": True},
+                    "nonce": {"essential": True, "value": attempt.nonce},
+                },
+                {
+                    "nonce": attempt.nonce,
+                    "client_id": client,
+                    "access_token": answer.get("access_token"),
+                },
+            )
+            claims.validate(int(now), _LEEWAY_S)
+        except failures as error:
+            log.warning("the token of a sign-in is not right: %s: %s", type(error).__name__, error)
+            text = f"What {self.title} says of this sign-in cannot be believed. Sign in again."
+            raise NotLetIn(text) from None
+        return dict(claims)
+
+    def _verified(self, token: str) -> Any:  # noqa: ANN401 - a package without types
+        """Read a token with the provider's keys; where it has new ones, those are asked for."""
+        try:
+            return self._jose.jwt.decode(token, self._key_set(_KEPT_S), _SIGNED)
+        except (self._jose.errors.InvalidKeyIdError, self._jose.errors.BadSignatureError):
+            return self._jose.jwt.decode(token, self._key_set(_KEYS_AGAIN_S), _SIGNED)
+
+    def _key_set(self, kept_s: float) -> Any:  # noqa: ANN401 - a package without types
+        url = self._endpoint("jwks_uri")
+        with self._lock:
+            try:
+                told = self._keys.ask(url, kept_s).get("keys")
+            except Unreachable as error:
+                raise self._away(error) from None
+        keys = [
+            each
+            for each in (told if isinstance(told, list) else ())
+            if isinstance(each, dict) and each.get("kty") in _KEY_KINDS and each.get("use") != "enc"
+        ]
+        return self._jose.jwk.KeySet.import_key_set({"keys": keys})
+
+    # -- From the token to somebody
+
+    def _believe(self, claims: Mapping[str, Any]) -> Person:
+        wanted = self._settings.oidc_name_claim
+        name = _at(claims, wanted)
+        if not isinstance(name, str) or not name:
+            log.error("the provider's token has no %s: see the setting oidc_name_claim", wanted)
+            text = f"{self.title} does not say what you are called: it gives no {wanted}."
+            raise NotLetIn(text)
+        if wanted == "email" and claims.get("email_verified") is False:
+            text = f"{self.title} has not made sure that {name[:128]} is your address."
+            raise NotLetIn(text)
+        return Person(name, self._role(claims))
+
+    def _role(self, claims: Mapping[str, Any]) -> str:
+        """Give the highest role that a claim gives; "" where it gives none."""
+        told = self._settings
+        found = _at(claims, told.oidc_role_claim) if told.oidc_role_claim else None
+        values = {
+            each
+            for each in (found if isinstance(found, list) else [found])
+            if isinstance(each, str)
+        }
+        roles = dict(told.oidc_roles) or {role: role for role in ROLES}
+        given = {role for value, role in roles.items() if value in values}
+        return next((role for role in reversed(ROLES) if role in given), "")
+
+
+_NONSENSE = "That is no answer to a sign-in that was begun here. Sign in again."
+
+
+def _refusal(problem: str) -> str:
+    if problem == "access_denied":
+        return "The provider let nobody in: it was refused there."
+    word = problem if _WORD.fullmatch(problem) else "something that is no word of the protocol"
+    return f"The provider let nobody in. It said: {word}."
+
+
+def _at(claims: Mapping[str, Any], path: str) -> Any:  # noqa: ANN401 - any JSON
+    """Give a claim, also one within others; a name with dots is tried as a whole first.
+
+    >>> _at({"realm_access": {"roles": ["ops"]}}, "realm_access.roles")
+    ['ops']
+    """
+    if path in claims:
+        return claims[path]
+    found: Any = claims
+    for name in path.split("."):
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
