@@ -356,7 +356,10 @@ def pool_like(redis: redis_py.Redis | RedisCluster, namespace: str | None = None
         return Pool(_address("cluster", places, nodes.connection_kwargs), namespace)
     theirs = redis.connection_pool
     if isinstance(theirs, Pool):
-        return Pool(theirs.address, namespace)
+        # The namespace that the address names is the other client's.
+        is_another = namespace not in (None, DEFAULT_NAMESPACE)
+        address = replace(theirs.address, namespace=None) if is_another else theirs.address
+        return Pool(address, namespace)
     settings = theirs.connection_kwargs | {"max_connections": theirs.max_connections}
     if isinstance(theirs, SentinelConnectionPool):
         return Pool(_address_by_sentinels(theirs, settings), namespace)

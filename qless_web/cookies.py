@@ -9,6 +9,7 @@ from flask import request
 from qless_web.accounts import attempt
 from qless_web.accounts.sessions import COOKIE
 from qless_web.console import current
+from qless_web.security import sign_in_root
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Response
@@ -61,4 +62,4 @@ def forget_attempt(response: Response, began: Attempt, back: str) -> None:
 
 
 def _path() -> str:
-    return f"{request.script_root}/"
+    return f"{sign_in_root()}/"

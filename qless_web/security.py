@@ -35,6 +35,9 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
+#: Where the dispatcher of shards says below which path one sign-in counts for all of them.
+SIGN_IN_ROOT = "qless_web.sign_in_root"
+
 #: Said where `trusted_hosts` does not name the host of a request.
 WRONG_HOST = "This console does not answer to that host name."
 
@@ -156,6 +159,11 @@ def split(address: str) -> SplitResult | None:
 
 def _host(host: str) -> str:
     return re.sub(r":\d+$", "", host).lower()
+
+
+def sign_in_root() -> str:
+    """Give the path below which a sign-in counts: this console's, or that of all shards."""
+    return str(request.environ.get(SIGN_IN_ROOT, request.script_root))
 
 
 def local_path(path: str, prefix: str) -> str | None:

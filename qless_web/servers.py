@@ -1,12 +1,14 @@
 """Several Redis servers in one console: each has addresses of its own, and shares nothing.
 
 `/` lists them, `/servers/<name>/` is the console of one: an application as `create_app` makes it,
-with its own client, hub and settings. Which one is shown is in the address alone.
+with its own client, hub and settings. Which one is shown is in the address alone. As shards of one
+queue they have pages of all in front, and a sign-in that counts for each.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask, render_template, request
@@ -15,7 +17,7 @@ from werkzeug.wrappers import Response
 
 from qless_core import reads
 from qless_core.errors import QlessError
-from qless_web import rendering, request_id, security
+from qless_web import rendering, request_id, security, shards
 from qless_web.app import create_app
 from qless_web.console import EXTENSION
 from qless_web.formatting import untilde
@@ -52,6 +54,7 @@ class Servers:
         self.consoles = dict(consoles)
         self._app: WSGIApplication = self._dispatch
         self._home = _home(self.consoles, settings)
+        self._are_shards = settings.shards
         if settings.prefix:
             self._app = Prefix(self._app, settings.prefix)
         if settings.proxy_hops:
@@ -75,6 +78,8 @@ class Servers:
             moved = Response(status=308, headers={"Location": f"{inside}/"})
             return moved(environ, start_response)
         environ["SCRIPT_NAME"], environ["PATH_INFO"] = inside, f"/{rest[0]}"
+        if self._are_shards:
+            environ[security.SIGN_IN_ROOT] = script
         environ[SERVERS] = (
             f"{script}/",
             tuple(ServerLink(each, place(script, each), each == name) for each in self.consoles),
@@ -87,7 +92,8 @@ def create_servers(**settings: Any) -> Servers:  # noqa: ANN401 - as create_app 
 
     Args:
         settings: as `create_app` takes them, `extensions` and `identify` too; `servers` says which,
-            as `{"shop": "redis://a:6379/0", "mail": "redis://b:6379/0"}`. All else counts for each.
+            as `{"shop": "redis://a:6379/0", "mail": "redis://b:6379/0"}`; with `shards` they have
+            pages of all. All else counts for each.
 
     Returns:
         A WSGI application, to be served or mounted as that of `create_app`.
@@ -101,14 +107,24 @@ def create_servers(**settings: Any) -> Servers:  # noqa: ANN401 - as create_app 
     if not told.servers:
         message = "no servers are named: servers={'name': 'redis://…', …}"
         raise SettingError(message)
-    each = told.values() | {"servers": (), "prefix": "", "proxy_hops": 0}
+    each = told.values() | {"servers": (), "shards": False, "prefix": "", "proxy_hops": 0}
     # Live pages of all servers share the threads of one process.
     if told.live_max_streams:
         each["live_max_streams"] = max(1, told.live_max_streams // len(told.servers))
     consoles = {
         name: create_app(None, **hooks, **(each | {"redis_url": url})) for name, url in told.servers
     }
+    if told.shards:
+        _introduce(consoles)
     return Servers(consoles, told)
+
+
+def _introduce(consoles: Mapping[str, Flask]) -> None:
+    """Let each console know the others: whoever signs out of one is out of all."""
+    clients = {name: app.extensions[EXTENSION].client for name, app in consoles.items()}
+    for name, app in consoles.items():
+        others = tuple(client for other, client in clients.items() if other != name)
+        app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], others=others)
 
 
 def _home(consoles: Mapping[str, Flask], settings: Settings) -> Flask:
@@ -118,10 +134,14 @@ def _home(consoles: Mapping[str, Flask], settings: Settings) -> Flask:
     rendering.install(home)
     security.install(home, settings)
 
-    @home.get("/", endpoint="servers")
-    def index() -> str:
-        page = ServersPage(rows=tuple(_rows(consoles, request.script_root)))
-        return render_template("servers/index.html", page=page)
+    if settings.shards:
+        shards.install(home, consoles)
+    else:
+
+        @home.get("/", endpoint="servers")
+        def index() -> str:
+            page = ServersPage(rows=tuple(_rows(consoles, request.script_root)))
+            return render_template("servers/index.html", page=page)
 
     @home.get("/healthz", endpoint="healthz")
     def healthz() -> dict[str, str]:

@@ -314,6 +314,11 @@ class Settings:
         "several servers in one console: NAME=URL, with blanks between; in place of redis_url",
         secret=True,
     )
+    shards: bool = _setting(
+        default=False,
+        check=_switch,
+        text="show the servers as shards of one queue: pages of all, and one sign-in",
+    )
     namespace: str = _setting("ql:", _namespace, "what the names of all Redis keys begin with")
     host: str = _setting("127.0.0.1", _filled, "address to listen on")
     port: int = _setting(
@@ -469,6 +474,9 @@ class Settings:
             pool_of(self.redis_url, self.namespace)  # a cluster needs another namespace
         except BadArgument as error:
             raise SettingError(str(error)) from None
+        if self.shards and not self.servers:
+            message = "shards needs servers: name each of them with its address"
+            raise SettingError(message)
         if self.proxy_user_header and not self.trusted_proxies:
             message = "proxy_user_header needs trusted_proxies: anybody can send a header"
             raise SettingError(message)

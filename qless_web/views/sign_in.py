@@ -16,7 +16,7 @@ from qless_web.console import current
 from qless_web.cookies import forget, forget_attempt, keep, keep_attempt
 from qless_web.presenters.sign_in import sign_in
 from qless_web.rendering import render_without_redis
-from qless_web.security import local_path
+from qless_web.security import local_path, sign_in_root
 
 if TYPE_CHECKING:
     from flask import Response
@@ -101,7 +101,7 @@ def leave() -> Response:
     response = make_response(redirect(url_for("sign_in.index"), 303))
     forget(response)
     if here.session and here.console.accounts.sessions:
-        here.ask(end(here.session, here.console.accounts.sessions.most_s))
+        here.tell(end(here.session, here.console.accounts.sessions.most_s))
         log.info("%s signed out", here.identity.name)
     return response
 
@@ -176,7 +176,7 @@ def _page(problem: str = "", status: int = 200, *, wanted: str = "") -> Response
 
 
 def _wanted(address: str) -> str:
-    return local_path(address, request.script_root) or url_for("overview.index")
+    return local_path(address, sign_in_root()) or url_for("overview.index")
 
 
 def _must_be_of_use(way: object) -> None:

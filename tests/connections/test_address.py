@@ -12,6 +12,7 @@ from qless_core.client import Client, connect
 from qless_core.connection import pool_of
 from qless_core.errors import BadArgument, ClusterNeedsTag
 from qless_core.masking import hushed, masked
+from qless_web.operations.ordering import workshop
 
 ODD = "p@ss:w/rd#%?"
 
@@ -161,6 +162,14 @@ def test_the_address_may_name_the_namespace():
     assert Client("redis://h", namespace="shop:").namespace == "shop:"
     with pytest.raises(BadArgument, match=r"for the namespace 'shop:', not 'other:'"):
         Client("redis://h?namespace=shop:", namespace="other:")
+
+
+def test_a_client_of_the_same_server_may_have_another_namespace_than_its_address_names(server):
+    """As that of the console's operations has."""
+    with Client(f"{server.url}?namespace={{x}}:") as client, workshop(client) as other:
+        assert (client.namespace, other.namespace) == ("{x}:", "{x}:web:ops:")
+        assert other.queues["operations"].counts.waiting == 0
+        assert Client(redis=client.redis).namespace == client.twin().namespace == "{x}:"
 
 
 def test_b72_the_address_of_a_cluster_needs_a_namespace_with_a_tag():
