@@ -24,6 +24,9 @@ CHILDREN_SHOWN = 64
 #: Seconds without a beat after which a worker that gives them is not well; it gives one every 3.
 SILENT_S = 30.0
 
+#: Workers that are counted to put them in the order of what they run.
+ORDERED_AT_MOST = 250
+
 #: Children are called after their worker, with a number.
 _CHILD = re.compile(r"(.+)-[0-9]+", re.DOTALL)
 
@@ -97,9 +100,9 @@ def workers(
     match: str = "",
     alive: bool = False,
     grouped: bool = False,
-    latest: bool = False,
+    order: str = "name",
 ) -> Read[Crew]:
-    """Give workers sorted by name, so that rows stay where they are, a page at a time.
+    """Give workers, a page at a time; by name, rows stay where they are.
 
     Args:
         scope: given by `run`.
@@ -107,7 +110,8 @@ def workers(
         match: keep the workers whose name contains this, in any case.
         alive: leave out those that are gone.
         grouped: put children below their worker, in the place of one by one.
-        latest: those first that were seen last.
+        order: `name`; `seen`: those first that were seen last; `running`: those first that run
+            the most jobs, with their children. Of more than `ORDERED_AT_MOST` the rest follows.
 
     """
     keys = scope.keys
@@ -123,17 +127,29 @@ def workers(
         if wanted in name.casefold() and not (alive and float(score) <= before)
     }
     families = _families(seen) if grouped else dict[str, list[str]].fromkeys(seen, [])
-    if latest:
+    if order == "seen":
         families = dict(sorted(families.items(), key=lambda each: -seen[each[0]]))
-    shown = part.of(list(families))
-    named = [each for name in shown for each in (name, *families[name][:CHILDREN_SHOWN])]
-    looks = [_Look(scope, name, seen[name], before) for name in named]
-    replies = yield [each for look in looks for each in look.asks()]
-    fields = iter((yield _heard(looks, replies)))
-    for look in looks:
-        look.learns(fields)
-    made = iter(looks)
-    rows = tuple(_family(made, families[name]) for name in shown)
+    reach = ORDERED_AT_MOST if order == "running" else 0
+    late = Slice(max(part.offset, reach), max(0, part.last + 1 - max(part.offset, reach)))
+    counted = [*list(families)[:reach], *late.of(list(families))]
+    looks = {
+        name: [
+            _Look(scope, each, seen[each], before)
+            for each in (name, *families[name][:CHILDREN_SHOWN])
+        ]
+        for name in counted
+    }
+    everyone = [look for family in looks.values() for look in family]
+    replies = yield [each for look in everyone for each in look.asks()]
+    told = dict(zip(everyone, _told(everyone, replies), strict=True))
+    head = sorted(counted[:reach], key=lambda name: -sum(each.running for each in looks[name]))
+    shown = [*part.of(head), *counted[reach:]]
+    asked = [each for name in shown for look in looks[name] for each in told[look]]
+    fields = iter((yield asked))
+    for name in shown:
+        for look in looks[name]:
+            look.learns(fields)
+    rows = tuple(_family(iter(looks[name]), families[name]) for name in shown)
     return Crew(rows, len(families), part.offset, len(seen))
 
 
@@ -213,6 +229,11 @@ class _Look:
         self._known = frozenset(name for name in self._queues if next(replies) is not None)
 
     @property
+    def running(self) -> int:
+        """How many jobs it holds within their lock."""
+        return self._running
+
+    @property
     def _queues(self) -> tuple[str, ...]:
         return self._info.queues[:_QUEUES] if self._info else ()
 
@@ -251,13 +272,12 @@ def _asked(stored: str | None, info: WorkerInfo | None) -> str:
     return request if info is not None and started == f"{info.started:.17g}" else ""
 
 
-def _heard(looks: Sequence[_Look], replies: Sequence[Any]) -> list[Call]:
-    """Hand what came to those who asked; answers what they ask next."""
+def _told(looks: Sequence[_Look], replies: Sequence[Any]) -> list[list[Call]]:
+    """Hand what came to those who asked; answers what each asks next."""
     of_each = len(replies) // len(looks) if looks else 0
     return [
-        each
+        look.hears(replies[index * of_each : (index + 1) * of_each])
         for index, look in enumerate(looks)
-        for each in look.hears(replies[index * of_each : (index + 1) * of_each])
     ]
 
 
@@ -289,7 +309,8 @@ def worker(scope: Scope, name: str, part: Slice) -> Read[WorkerDetail]:
     for look, time in zip(looks[1:], times, strict=True):
         look.was_seen(as_number(time), before)
     at = by_score(found)
-    fields = yield [*fields_of(keys, at), *_heard(looks, replies)]
+    asked = [each for calls in _told(looks, replies) for each in calls]
+    fields = yield [*fields_of(keys, at), *asked]
     rows = job_rows(list(at), fields[: len(at)], scope.now, at=at, locks=at)
     rest = iter(fields[len(at) :])
     for look in looks:

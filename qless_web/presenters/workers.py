@@ -51,7 +51,7 @@ class WorkersPage(Page):
 
 
 #: What workers are ordered by.
-ORDERS = ("name", "seen")
+ORDERS = ("name", "running", "seen")
 
 
 def workers_page(found: Crew, *, match: str, number: int, order: str = "name") -> WorkersPage:
@@ -64,7 +64,13 @@ def workers_page(found: Crew, *, match: str, number: int, order: str = "name") -
         nav="workers",
         topics=("workers",),
         rows=worker_rows(found.rows),
-        headings=headings(link, order, ("name", "Worker", True), ("seen", "Seen", False)),
+        headings=headings(
+            link,
+            order,
+            ("name", "Worker", True),
+            ("running", "Running", False),
+            ("seen", "Seen", False),
+        ),
         pages=pages,
         total=found.total,
         children=found.everyone - found.total,

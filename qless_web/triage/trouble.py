@@ -109,7 +109,7 @@ def trouble(scope: Scope) -> Read[Trouble]:
     found, crew, recurring, (blockers, looked_at, payloads), sizes = yield from together(
         [
             reads.queue_counts(Slice(0, QUEUES))(scope),
-            reads.workers(Slice(0, WORKERS), latest=True, grouped=True)(scope),
+            reads.workers(Slice(0, WORKERS), order="seen", grouped=True)(scope),
             reads.recurring(Slice(0, RECURRING))(scope),
             _jobs(scope),
             _sizes(scope),

@@ -19,13 +19,11 @@ blueprint = Blueprint("workers", __name__)
 
 @blueprint.get("/workers")
 def index() -> Response:
-    """List the workers by name, so that they stay where they are, or those seen last first."""
+    """List the workers by name, so that they stay where they are, or as was asked for."""
     match = request.args.get("q", "").strip()
     number = asked_page()
     order = order_of(request.args.get("sort"), workers.ORDERS)
-    found = current().read(
-        reads.workers(part_of(number), match=match, grouped=True, latest=order == "seen")
-    )
+    found = current().read(reads.workers(part_of(number), match=match, grouped=True, order=order))
     return render(workers.workers_page(found, match=match, number=number, order=order))
 
 

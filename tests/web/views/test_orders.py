@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 
 
@@ -66,7 +68,24 @@ def test_workers_that_were_seen_last_come_first(clock, redis, see):
     assert jids(see("/workers")) == ["worker-a", "worker-b", "worker-c"]
     latest = see("/workers?sort=seen")
     assert jids(latest) == ["worker-b", "worker-c", "worker-a"]
-    assert sorted_heads(latest) == {"Worker": None, "Seen": "descending"}
+    assert sorted_heads(latest) == {"Worker": None, "Running": None, "Seen": "descending"}
+
+
+def test_workers_that_run_the_most_come_first_with_what_their_children_run(
+    client, redis, see, monkeypatch
+):
+    monkeypatch.setattr(import_module("qless_core.reads.workers"), "ORDERED_AT_MOST", 3)
+    for name, running in (("a", 0), ("b", 1), ("c", 0), ("c-0", 2), ("d", 5)):
+        redis.zadd("ql:workers", {name: client.now()})
+        jobs = {f"{name}-{number}": client.now() + 60 for number in range(running)}
+        if jobs:
+            redis.zadd(f"ql:w:{name}:jobs", jobs)
+
+    busiest = see("/workers?sort=running")
+
+    assert jids(busiest) == ["worker-c", "worker-b", "worker-a", "worker-d"]
+    assert sorted_heads(busiest) == {"Worker": None, "Running": "descending", "Seen": None}
+    assert jids(see("/workers?sort=running&size=10&page=2")) == []
 
 
 @pytest.mark.parametrize("path", ["/tags", "/workers", "/completed", "/queues"])
