@@ -17,6 +17,6 @@ def test_nothing_is_answered_otherwise_than_described(client):
 def test_an_answer_that_is_not_as_described_is_found(client, monkeypatch):
     monkeypatch.setattr("qless_web.api.acting._NAMED", "1")
 
-    found = fuzz(create_app(client), client, examples=100)
+    found = fuzz(create_app(client), client, examples=12, only="/jobs/{jid}/retry")
 
     assert any("retry" in operation for operation in found.failures)

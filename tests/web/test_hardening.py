@@ -15,7 +15,9 @@ from qless_core import Client
 from qless_core.embedded import EmbeddedServer
 from qless_web import create_app
 from qless_web.console import EXTENSION
+from tests.support.mischief import mischief
 from tests.support.polling import eventually
+from tests.support.shop import plant
 from tests.support.streams import Listener
 
 HALF = "queue:\ud800"
@@ -23,6 +25,19 @@ HALF = "queue:\ud800"
 
 def listed(*topics):
     return json.dumps(list(topics))
+
+
+# -- Every address -------------------------------------------------------------------------------
+
+
+def test_nothing_that_makes_no_sense_breaks_any_address(client):
+    plant(client)
+
+    found = mischief(create_app(client), client, requests=400)
+
+    assert found.faults == []
+    answered = {status for _, status in found.statuses}
+    assert {200, 303, 400, 403, 404, 422} <= answered
 
 
 # -- Topics --------------------------------------------------------------------------------------
