@@ -958,7 +958,9 @@ class Commands:
     def operation_freeze_group(
         self, operation: str, group: str, newest: str = "", count: int = 0
     ) -> int:
-        """Copy the list of a failure group for an operation; answers how many jobs there are.
+        """Begin to copy the list of a failure group for an operation; answers how many are to come.
+
+        The first thousand are copied then; `operation_freeze_more` goes on.
 
         Args:
             operation: which; only its list is written.
@@ -969,6 +971,27 @@ class Commands:
         """
         reply = self._call("operation.freeze", operation, "group", group, newest, count)
         return whole_or_0(reply)
+
+    def operation_freeze_more(self, operation: str, group: str, size: int) -> int:
+        """Go on to copy the list of a failure group; answers how many jobs are copied now.
+
+        Args:
+            operation: which.
+            group: the failures.
+            size: how many jobs are to come, as `operation_freeze_group` answered.
+
+        """
+        return whole_or_0(self._call("operation.freeze", operation, "more", group, size))
+
+    def operation_freeze_list(self, operation: str, other: str) -> int:
+        """Copy a thousand more of the jobs of another operation; answers how many are copied now.
+
+        Args:
+            operation: which.
+            other: whose list is copied.
+
+        """
+        return whole_or_0(self._call("operation.freeze", operation, "list", other))
 
     def operation_freeze(self, operation: str, jids: Sequence[str], *, needed: bool = False) -> int:
         """Add jobs to the list of an operation, each with its state; answers how many there are.
@@ -1009,6 +1032,19 @@ class Commands:
         pairs = [part for pair in edits for part in pair]
         reply = self._call("operation.step", operation, run, count, seconds, *pairs)
         return OperationStep.from_reply(wire.reply_record(reply))
+
+    def operation_start(self, operation: str, run: int) -> int:
+        """Let an operation be done that is a draft, or rests.
+
+        Args:
+            operation: which.
+            run: the run of it that was seen.
+
+        Returns:
+            The run that is to be done now; 0 where there is nothing to start, or another one has.
+
+        """
+        return int(self._call("operation.start", operation, run))
 
     def operation_rest(self, operation: str, state: str, why: str = "") -> str:
         """Let an operation that is under way rest; answers the state that it is in then.

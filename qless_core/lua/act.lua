@@ -764,6 +764,29 @@ Commands['operation.step'] = function(now, arg)
   return reply(op, op.at + number, skipped, began, bytes)
 end
 
+-- From which states an operation goes on.
+local RESTS = { draft = true, paused = true, stopped = true }
+
+-- operation.start id run -> the run of it that is to be done now; 0 where there is nothing to start: there is no such
+-- operation, it is at work or through, or that run is not the latest: of two that start it at once, one does.
+-- Whoever started it puts the job that does it. It is listed with all that were, and is not forgotten meanwhile.
+Commands['operation.start'] = function(now, arg)
+  local id = Check.name(arg[1], 'operation')
+  local run = Check.count(arg[2], 'run')
+  local op = said(id)
+  if not op or tonumber(op.run) ~= run or not RESTS[op.state] or op.at >= op.total then
+    return 0
+  end
+  Check.memory()
+  local key = operation(id)
+  call('hmset', key, 'state', 'queued', 'run', run + 1, 'why', '', 'ordered', Json.number(now))
+  for _, part in ipairs({ '', ':list', ':report' }) do
+    call('persist', operation(id, part))
+  end
+  call('zadd', Key.web('operations'), tonumber(call('hget', key, 'created')) or now, id)
+  return run + 1
+end
+
 -- operation.rest id state why -> the state that the operation is in then; '' where there is none. Lets one
 -- that is queued, runs or is paused rest, `paused` or `stopped`; any other one stays as it is.
 Commands['operation.rest'] = function(_, arg)
@@ -784,8 +807,55 @@ Commands['operation.rest'] = function(_, arg)
   return state
 end
 
--- operation.freeze id group newest count -> how many jobs there are. Copies the list of a failure group:
+-- Entries that one call copies from a list, the last ones first, and how far an entry is looked for that has
+-- moved nearer to the end.
+local COPIED, MOVED = 1000, 4000
+
+-- How far from the end of a list that is copied the last entry stands that was; nil where that cannot be found.
+local function copied_to(from, key, listed)
+  if listed == 0 or call('lindex', key, 0) == call('lindex', from, -listed) then
+    return listed
+  end
+  local nearest = math.max(1, listed - MOVED)
+  local there, places = call('lrange', from, -listed, -nearest), {}
+  for i, jid in ipairs(there) do
+    places[jid] = nearest + #there - i
+  end
+  for _, jid in ipairs(call('lrange', key, 0, 99)) do
+    if places[jid] then
+      return places[jid]
+    end
+  end
+  return nil
+end
+
+-- Copies the next of the last `size` entries of a list; answers how many are copied now. Others take entries off
+-- meanwhile; where so many went that the place is lost, all is copied at once.
+local function copy_more(from, key, size)
+  Check.memory()
+  local listed = call('llen', key)
+  local at = copied_to(from, key, listed)
+  if not at then
+    call('copy', from, key, 'replace')
+    call('ltrim', key, -size, -1)
+    return call('llen', key)
+  end
+  local number = math.min(COPIED, size - listed)
+  local found = number > 0 and call('lrange', from, -(at + number), -(at + 1)) or {}
+  if #found > 0 then
+    local turned = {}
+    for i = #found, 1, -1 do
+      turned[#turned + 1] = found[i]
+    end
+    call('lpush', key, unpack(turned))
+  end
+  return listed + #found
+end
+
+-- operation.freeze id group newest count -> how many jobs there are. Begins to copy the list of a failure group:
 -- up to the newest job that somebody saw, '' for all; where that one has left, the `count` oldest.
+-- operation.freeze id more group size -> how many are copied now: goes on with it, up to that many.
+-- operation.freeze id list other -> the same, of the list of another operation, until no more come.
 -- operation.freeze id jids jid... -> the same, of jobs that are named, which come behind those that were
 -- added before, each with the state that it is in. operation.freeze id needed jid... adds jobs that are to stay,
 -- as others wait for them.
@@ -796,14 +866,22 @@ Commands['operation.freeze'] = function(_, arg)
   if form == 'group' then
     local group = Check.text(arg[3], 'group')
     local newest, count = Check.text(arg[4], 'newest'), Check.count(arg[5], 'count')
-    call('copy', Key.failed(group), key, 'replace')
+    local size = call('llen', Key.failed(group))
     if newest ~= '' then
-      local at = call('lpos', key, newest)
-      call('ltrim', key, at or -count, -1)
+      local at = call('lpos', Key.failed(group), newest, 'maxlen', 10 * COPIED)
+      size = at and size - at or math.min(count, size)
     end
-    return call('llen', key)
+    Check.memory()
+    call('unlink', key)
+    copy_more(Key.failed(group), key, size)
+    return size
+  elseif form == 'more' then
+    return copy_more(Key.failed(Check.text(arg[3], 'group')), key, Check.count(arg[4], 'size'))
+  elseif form == 'list' then
+    local from = operation(Check.name(arg[3], 'other'), ':list')
+    return copy_more(from, key, call('llen', from))
   elseif form ~= 'jids' and form ~= 'needed' then
-    Check.must('form', 'group, jids or needed', form)
+    Check.must('form', 'group, more, list, jids or needed', form)
   end
   local found = {}
   for i = 3, math.max(#arg, 3) do

@@ -19,6 +19,7 @@ from qless_web.actions import answering, reach
 from qless_web.actions.form import Form
 from qless_web.actions.outcome import Outcome
 from qless_web.console import current
+from qless_web.operations import ordering
 from qless_web.presenters import problems
 from qless_web.presenters.page import TYPE_THE_NUMBER_ABOVE
 from qless_web.rendering import render
@@ -109,6 +110,9 @@ class Action:
             record.counts = outcome.counts
             record.on = {**record.on, **outcome.on}
             record.note = form.get("note") or outcome.note
+        # Only now: the audit has the end of none before its beginning.
+        for operation in outcome.operations:
+            ordering.put_soon(current().client, operation)
         return outcome
 
     def _allow(self, record: audit.Record, form: Form, path: Mapping[str, str]) -> None:

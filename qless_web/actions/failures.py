@@ -173,7 +173,8 @@ def unfail_all(form: Form) -> Outcome:
     if begun:
         text = f"{len(begun)} groups are retried in the background; the smaller ones wait."
         done = tuple(jid for each in begun for jid in each.done)
-        return Outcome(text=text, tone="info", done=done, again=Link("operations.index"))
+        again = Link("operations.index")
+        return Outcome(text=text, tone="info", done=done, operations=done, again=again)
     return _tell("Retried", _every_group(form), form, Link("act.unfail_all"))
 
 

@@ -57,13 +57,14 @@ def begin(action: str, chosen: Selection, how: Options, who: Asked) -> Outcome:
 
     """
     made = prepare(action, chosen, how, who)
-    ordering.start(current().client, made)
+    ordering.begin(current().client, made)
     return Outcome(
         text=f"{made.verb.text} {words.jobs(made.fits)}: it is under way, in the background.",
         tone="info",
         done=(made.id,),
         again=operations.operation_link(made.id),
         answer={"operation": made.id},
+        operations=(made.id,),
         on=made.on,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flask import abort
@@ -201,9 +202,10 @@ def _start(form: Form, operation: str, permission: str) -> Outcome:
     if form.guarded and form.whole("expected") != found.fits:
         problem = "What would be done is not what was shown; nothing was done."
         raise AskAgain(problem)
-    started = ordering.start(current().client, found)
+    started = ordering.begin(current().client, found)
     return Outcome(
         text=f"{found.verb.text} {words.jobs(found.fits)}: it is under way.",
+        operations=(operation,),
         tone="info",
         done=(operation,),
         answer=started.state,
@@ -266,8 +268,8 @@ def resume_operation(_form: Form, operation: str) -> Outcome:
     if found.state == "draft":
         problem = "It has not been started yet; nothing was done."
         raise BadArgument(problem)
-    now = ordering.start(current().client, found)
-    return _stands(now, "queued", "It goes on.")
+    now = ordering.begin(current().client, found)
+    return replace(_stands(now, "queued", "It goes on."), operations=(operation,))
 
 
 @_on_operation(
@@ -300,10 +302,12 @@ def undo_operation(form: Form, operation: str) -> Outcome:
         return Outcome(text=_cannot_undo(found), tone="warning", status=409)
     client = current().client
     made = freezing.freeze_undo(client, found, asked(form))
-    store.change(client, found.id, undone_by=made.id)
-    ordering.start(client, made)
+    if not freezing.claim_undo(client, found, made):
+        return Outcome(text=_UNDONE, tone="warning", status=409)
+    ordering.begin(client, made)
     return Outcome(
         text="It is being undone.",
+        operations=(made.id,),
         tone="info",
         done=(made.id,),
         again=operations.operation_link(made.id),
@@ -311,9 +315,12 @@ def undo_operation(form: Form, operation: str) -> Outcome:
     )
 
 
+_UNDONE = "Nothing was done: it has been undone before."
+
+
 def _cannot_undo(found: Operation) -> str:
     if found.undone_by:
-        return "Nothing was done: it has been undone before."
+        return _UNDONE
     if not found.verb.is_undoable:
         return "Nothing was done: this cannot be undone."
     if not found.done:
@@ -363,9 +370,10 @@ def restore_jobs(form: Form, operation: str) -> Outcome:
         return Outcome(text="Nothing was done: it cancelled no job.", tone="warning", status=409)
     client = current().client
     made = freezing.freeze_undo(client, found, asked(form), _picked(form))
-    ordering.start(client, made)
+    ordering.begin(client, made)
     return Outcome(
         text=f"{words.jobs(made.total)} on the way back.",
+        operations=(made.id,),
         tone="info",
         done=(made.id,),
         again=operations.operation_link(made.id),

@@ -33,6 +33,7 @@ class Outcome:
         answer: what an original address answers, where that is more than the names.
         on: what it was done to, as the audit tells it, beside the names of its address.
         note: what was said about it before.
+        operations: those that were ordered; their jobs are put once it is noted who ordered them.
 
     """
 
@@ -47,6 +48,7 @@ class Outcome:
     answer: Any = None
     on: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    operations: tuple[str, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:

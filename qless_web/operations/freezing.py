@@ -12,13 +12,15 @@ from qless_web.operations import waiting
 from qless_web.operations.sending import call, send
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from qless_core.client import Client
     from qless_web.operations.operation import Operation
     from qless_web.operations.options import Options
     from qless_web.operations.selection import Selection
 
+#: Jobs that one call of the script copies; it has the same.
+_COPIED: Final = 1_000
 #: Jobs that one call of the script adds to a list, and looks at.
 _ADDED: Final = 500
 _LOOKED_AT: Final = 250
@@ -134,16 +136,28 @@ def freeze_undo(
     fields = asked_fields(client, "undo", asked, {"operation": of.id})
     form = "picked" if picked else of_form(client, of)
     store.change(client, name, **fields, of=of.id, form=form)
-    old, new = store.list_key(client.keys, of.id), store.list_key(client.keys, name)
     if picked:
         entries = [f"{index}:{jid}" for index, jid in reversed(picked)]
-        send(client, call("rpush", new, *entries))
+        (total,) = send(client, call("rpush", store.list_key(client.keys, name), *entries))
     else:
-        send(client, call("copy", old, new, replace=True))
-    (total,) = send(client, call("llen", new))
+        total = _whole(lambda: client.commands.operation_freeze_list(name, of.id))
     store.change(client, name, total=total, classes=store.dumps(dict(of.classes)))
     _expire(client, name)
     return loaded(client, name)
+
+
+def claim_undo(client: Client, of: Operation, undo: Operation) -> bool:
+    """Note what undoes an operation; where another one was first, that one is forgotten.
+
+    Raises:
+        QlessError: Redis refused.
+
+    """
+    key = store.hash_key(client.keys, of.id)
+    (is_first,) = send(client, call("hsetnx", key, "undone_by", undo.id))
+    if not is_first:
+        send(client, *(call("unlink", part(client.keys, undo.id)) for part in store.PARTS))
+    return bool(is_first)
 
 
 def of_form(client: Client, of: Operation) -> str:
@@ -219,19 +233,44 @@ def _list(
 ) -> int:
     """Write the list of an operation; answers how many jobs it has."""
     if selection.group is not None:
-        total = client.commands.operation_freeze_group(
-            name, selection.group, selection.newest, selection.count
-        )
+        total = _copied(client, name, selection)
         if not (action == "cancel" and options.dependents):
             return total
-        key = store.list_key(client.keys, name)
-        (listed,) = send(client, call("lrange", key, 0, -1))
-        send(client, call("unlink", key))
-        jids = tuple(dict.fromkeys(reversed(listed)))
+        jids = tuple(dict.fromkeys(_taken_off(client, store.list_key(client.keys, name))))
     if action != "cancel":
         return _added(client, name, jids)
     doomed, needed = waiting.order(client, jids, dependents=options.dependents)
     return max(_added(client, name, doomed), _added(client, name, needed, needed=True))
+
+
+def _copied(client: Client, name: str, selection: Selection) -> int:
+    """Copy the list of a failure group, a part at a time; answers how many jobs it has."""
+    group = selection.group or ""
+    commands = client.commands
+    size = commands.operation_freeze_group(name, group, selection.newest, selection.count)
+    if size <= _COPIED:
+        return size
+    return _whole(lambda: commands.operation_freeze_more(name, group, size), size)
+
+
+def _whole(copy: Callable[[], int], size: int | None = None) -> int:
+    """Copy more until no more come, or so many are there; answers how many are."""
+    total, before = copy(), -1
+    while total not in (before, size):
+        total, before = copy(), total
+    return total
+
+
+def _taken_off(client: Client, key: str) -> Iterator[str]:
+    """Give the entries of a list, the last ones first, and remove it."""
+    start = 0
+    while True:
+        (found,) = send(client, call("lrange", key, -(start + _COPIED), -(start + 1)))
+        if not found:
+            break
+        start += len(found)
+        yield from reversed(found)
+    send(client, call("unlink", key))
 
 
 def _added(client: Client, name: str, jids: Sequence[str], *, needed: bool = False) -> int:

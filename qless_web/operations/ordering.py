@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Final
 
 from qless_core.client import Client
+from qless_core.errors import QlessError
 from qless_web.operations import operation as store
 from qless_web.operations.sending import call, send
 
 if TYPE_CHECKING:
     from qless_web.operations.operation import Operation
 
+log = logging.getLogger("qless.web.operations")
+
 #: The queue of the console's own jobs, in a namespace of its own.
 QUEUE: Final = "operations"
 #: Seconds of silence after which another process goes on with an operation.
 LOCK_S: Final = 15
+#: Seconds in which whoever ordered an operation puts its job, having noted who that was.
+_AT_ONCE_S: Final = 10
 #: How often others may go on with it: more often than processes will ever die.
 _RETRIES: Final = 1_000_000
 #: What runs them, as qless imports it.
@@ -44,23 +50,39 @@ def start(client: Client, operation: Operation) -> Operation:
         QlessError: Redis refused.
 
     """
-    if operation.state not in ("draft", "paused", "stopped") or operation.at >= operation.total:
-        return operation
-    keys = client.keys
-    run = operation.run + 1
-    now = client.now()
-    key = store.hash_key(keys, operation.id)
-    fields = {"state": "queued", "run": str(run), "why": ""}
-    send(
-        client,
-        call("hset", key, mapping=fields),
-        *(call("persist", part(keys, operation.id)) for part in store.PARTS),
-        call("zadd", store.index_key(keys), {operation.id: operation.created or now}),
-        call("zremrangebyrank", store.index_key(keys), 0, -store.MOST - 1),
-        call("zremrangebyscore", store.index_key(keys), "-inf", now - store.KEPT_S),
-    )
-    put(client, operation.id, run)
+    begin(client, operation)
+    put_soon(client, operation.id)
     return _again(client, operation)
+
+
+def begin(client: Client, operation: Operation) -> Operation:
+    """Order an operation, whose job is put by `put_soon`: of several who do at once, one does.
+
+    Raises:
+        QlessError: Redis refused.
+
+    """
+    if client.commands.operation_start(operation.id, operation.run):
+        index, old = store.index_key(client.keys), client.now() - store.KEPT_S
+        send(
+            client,
+            call("zremrangebyrank", index, 0, -store.MOST - 1),
+            call("zremrangebyscore", index, "-inf", old),
+        )
+    return _again(client, operation)
+
+
+def put_soon(client: Client, operation: str) -> None:
+    """Put the job that does an operation that was ordered.
+
+    Where that fails, whoever looks for operations that stand still does it.
+    """
+    try:
+        found = store.load(client, operation)
+        if found is not None and found.state == "queued":
+            put(client, operation, found.run)
+    except QlessError as error:
+        log.warning("operation %s has to wait for its job: %s", operation, error)
 
 
 def put(client: Client, operation: str, run: int) -> None:
@@ -118,7 +140,7 @@ def _again(client: Client, operation: Operation) -> Operation:
 def mend(client: Client) -> int:
     """Put the job of each operation that waits for one and has none; answers how many.
 
-    A process may die between the note that an operation is started and the job that does it.
+    A process may die between the order of an operation and the job that does it.
 
     Raises:
         QlessError: Redis could not be asked.
@@ -126,11 +148,13 @@ def mend(client: Client) -> int:
     """
     (names,) = send(client, call("zrevrange", store.index_key(client.keys), 0, 99))
     keys = [store.hash_key(client.keys, name) for name in names]
-    found = send(client, *(call("hmget", key, "state", "run") for key in keys)) if keys else []
+    asked = [call("hmget", key, "state", "run", "ordered") for key in keys]
+    found = send(client, *asked) if keys else []
+    late = client.now() - _AT_ONCE_S
     waiting = [
         (name, int(run or 0))
-        for name, (state, run) in zip(names, found, strict=True)
-        if state in ("queued", "running")
+        for name, (state, run, ordered) in zip(names, found, strict=True)
+        if state == "running" or (state == "queued" and float(ordered or 0) < late)
     ]
     for name, run in waiting:
         put(client, name, run)

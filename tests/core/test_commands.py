@@ -14,7 +14,10 @@ LUA = Path(qless_core.__file__).parent / "lua"
 
 #: Commands that answer two shapes have a method for each.
 SHAPES = {
-    "operation.freeze": {"operation_freeze", "operation_freeze_group"},
+    "operation.freeze": {
+        *("operation_freeze", "operation_freeze_group"),
+        *("operation_freeze_more", "operation_freeze_list"),
+    },
     "once": set(),  # the runner's own: they wrap the others
     "once.next": set(),
     "failed": {"failed", "failed_group"},

@@ -486,6 +486,8 @@ BAD_CALLS = {
         *without(("op", "group", "g", ""), "operation", "form", "group", "newest"),
         (("", "jids", "wait"), "operation"),
         (("op", "all", "wait"), "form"),
+        (("op", "list", ""), "other"),
+        *[(("op", "more", "g", value), "size") for value in NOT_COUNTS],
         (("op", "jids"), "jid"),
         *[(("op", "group", "g", "", value), "count") for value in NOT_COUNTS],
     ],
@@ -500,6 +502,10 @@ BAD_CALLS = {
         *[(("op", value, 5, 1), "run") for value in NOT_COUNTS],
         *[(("op", 1, value, 1), "count") for value in NOT_COUNTS],
         *[(("op", 1, 5, value), "seconds") for value in (*NOT_NUMBERS, "0", "-1")],
+    ],
+    "operation.start": [
+        *without(("op", 0), "operation", "run"),
+        *[(("op", value), "run") for value in NOT_COUNTS],
     ],
     "operation.rest": [
         *without(("op", "paused"), "operation", "state", "why"),

@@ -410,6 +410,73 @@ def test_a_group_is_frozen_up_to_the_newest_that_was_seen(act, lua, redis):
     assert redis.lrange("ql:web:operation:op:list", 0, -1) == ["b", "a"]
 
 
+def test_of_two_that_start_it_at_once_one_does(act, lua, redis):
+    act.fail("a", "b")
+    act.freeze("retry", group="g")
+    redis.hset("ql:web:operation:op", mapping={"state": "draft", "run": 0, "created": 7})
+    redis.expire("ql:web:operation:op", 60)
+
+    assert [lua("operation.start", 60, "op", 0) for _ in range(2)] == [1, 0]
+    assert redis.hmget("ql:web:operation:op", "state", "run") == ["queued", "1"]
+    assert redis.ttl("ql:web:operation:op") == -1
+    assert redis.zscore("ql:web:operations", "op") == 7
+    # Somebody who saw the draft does not let the rest of a canary go on.
+    redis.hset("ql:web:operation:op", mapping={"canary": 1})
+    assert lua.json("operation.step", 61, "op", 1, 5, 1)["state"] == "paused"
+    assert lua("operation.start", 62, "op", 0) == 0
+    assert lua("operation.start", 62, "op", 1) == 2
+    assert lua.json("operation.step", 63, "op", 2, 5, 1)["state"] == "done"
+    assert lua("operation.start", 64, "op", 2) == 0
+    assert lua("operation.start", 64, "none", 0) == 0
+
+
+def whole(step):
+    """Copy until no more come, as the console does."""
+    counts = [step()]
+    while len(counts) < 2 or counts[-1] != counts[-2]:
+        counts.append(step())
+    return counts
+
+
+def test_a_long_list_is_frozen_a_thousand_at_a_time(lua, redis):
+    jids = [f"job-{number}" for number in range(2_500)]
+    redis.lpush("ql:f:g", *jids)
+
+    assert lua("operation.freeze", 50, "op", "group", "g", "job-2399", 0) == 2_400
+    assert redis.llen("ql:web:operation:op:list") == 1_000
+    redis.lpush("ql:f:g", "late")
+    assert whole(lambda: lua("operation.freeze", 50, "op", "more", "g", 2_400)) == [
+        2_000, 2_400, 2_400,
+    ]  # fmt: skip
+    assert redis.lrange("ql:web:operation:op:list", 0, -1) == jids[:2_400][::-1]
+
+    assert whole(lambda: lua("operation.freeze", 50, "undo", "list", "op")) == [
+        1_000, 2_000, 2_400, 2_400,
+    ]  # fmt: skip
+    assert redis.lrange("ql:web:operation:undo:list", 0, -1) == jids[:2_400][::-1]
+
+
+@pytest.mark.parametrize(
+    ("gone", "counts"),
+    [((500, 999), [2_000, 2_498, 2_498]), ((900, 1_000), [2_400, 2_400])],
+    ids=["a few", "all that the place is known by"],
+)
+def test_none_is_forgotten_that_others_take_jobs_off_meanwhile(lua, redis, gone, counts):
+    jids = [f"job-{number}" for number in range(2_500)]
+    redis.lpush("ql:f:g", *jids)
+    lua("operation.freeze", 50, "op", "group", "g", "", 0)
+    taken = [jids[gone[0]], jids[gone[1]]] if counts[0] == 2_000 else jids[slice(*gone)]
+    for jid in taken:
+        redis.lrem("ql:f:g", 0, jid)
+
+    found = whole(lambda: lua("operation.freeze", 50, "op", "more", "g", 2_500))
+
+    frozen = redis.lrange("ql:web:operation:op:list", 0, -1)
+    assert found[-1] == len(frozen)
+    assert len(set(frozen)) == len(frozen)
+    assert set(jids) - set(taken) <= set(frozen)
+
+
 def test_a_step_ends_when_its_time_is_used(act, lua):
     act.fail(*(f"job-{number}" for number in range(60)))
     act.freeze("retry", group="g")

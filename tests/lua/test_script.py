@@ -611,6 +611,7 @@ def _store_what_no_command_puts(redis):
     redis.zadd("ql:q:q-work", {"ghost": 0})
     operation = {"action": "cancel", "form": "jids", "state": "queued", "run": "1", "total": "1"}
     redis.hset("ql:web:operation:op", mapping=operation)
+    redis.hset("ql:web:operation:draft", mapping=operation | {"state": "draft"})
     redis.lpush("ql:web:operation:op:list", "ffailed")
 
 
@@ -657,6 +658,8 @@ WRITES = [
     ("put.new", "w", "p", "failed", "K", "{}", 0),
     ("operation.freeze", "op", "jids", "parent"),
     ("operation.freeze", "new", "group", "g", "", 0),
+    ("operation.start", "draft", 1),
+    ("operation.freeze", "new", "list", "op"),
     ("operation.rest", "op", "paused", ""),
     ("operation.step", "op", 1, 5, 1),
     ("shard.leave", "journey", "later"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from qless_web import create_app, trail
+from qless_web.operations import ordering
 from qless_web.trail import Entry
 from tests.support.polling import eventually
 
@@ -26,23 +27,45 @@ def test_each_change_is_noted_with_who_where_and_what_came_of_it(shop, web):
     assert items[1]["on"] == {"group": "boom"}
 
 
-def test_an_operation_is_noted_when_it_is_ordered_and_when_it_ends(shop, operations):
+def test_an_operation_is_noted_when_it_is_ordered_and_then_when_it_ends(shop, operations):
     shop.fail("a", "b")
 
     found = operations.do("retry", {"group": "boom"}, note="ticket 812")
 
-    def ended():
-        items = operations.web.get("/api/v1/audit").json["items"]
-        return {each["action"]: each for each in items} if len(items) == 2 else None
-
-    # Of one that ends at once, the end may be noted before the answer to who asked.
-    noted = eventually(ended)
-    began, end = noted["start_operation"], noted["operation_ended"]
+    end, began = eventually(lambda: _noted(operations, 2))
+    assert [began["action"], end["action"]] == ["start_operation", "operation_ended"]
     assert began["on"]["operation"] == found["id"]
     assert began["on"]["action"] == "retry"
     assert began["on"]["group"] == "boom"
     assert began["note"] == end["note"] == "ticket 812"
     assert end["counts"] == {"done": 2}
+
+
+def test_the_end_of_none_is_noted_before_its_beginning(client, shop, operations, monkeypatch):
+    """However long it takes to note who ordered it: its job is put after that."""
+    shop.fail(*"abcd")
+    write, lone = trail.write, []
+
+    def looking(client_, entry, **more):
+        counts = ordering.workshop(client).queues[ordering.QUEUE].counts
+        lone.append((entry.action, counts.waiting + counts.running))
+        write(client_, entry, **more)
+
+    monkeypatch.setattr("qless_web.trail.write", looking)
+    first = operations.order("retry", {"group": "boom"}, options={"canary": 1})["id"]
+    operations.until(first, "paused")
+    operations.tell(first, "resume")
+    operations.until(first)
+    operations.undo(first)
+
+    eventually(lambda: _noted(operations, 5))
+    began = [each for each in lone if each[0] != "operation_ended"]
+    assert began == [("start_operation", 0), ("resume_operation", 0), ("undo_operation", 0)]
+
+
+def _noted(operations, number):
+    items = operations.web.get("/api/v1/audit").json["items"]
+    return items if len(items) == number else None
 
 
 def test_it_is_searched_by_text_who_action_and_outcome(client, web):
