@@ -308,6 +308,24 @@ def test_live_can_be_turned_off_by_the_address(page, console, site, client):
     assert site.hub.streams == 0
 
 
+def test_updates_are_held_until_they_shall_go_on(look, page, site, client):
+    console = look("/queues/mail/waiting")
+    button = page.get_by_role("button", name="Hold updates")
+    button.click()
+    expect(console.live_state).to_contain_text("held")
+    eventually(lambda: site.hub.streams == 0)
+
+    client.queues["mail"].put("Send", {}, jid="first")
+    client.queues["mail"].put("Send", {}, jid="second")
+    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(console.rows).to_have_count(0)
+    button.click()
+
+    expect(console.rows).to_have_count(2)
+    console.expect_live()
+    expect(button).to_have_attribute("aria-pressed", "false")
+
+
 def test_b81_after_a_session_ended_nothing_more_is_asked(page, console):
     page.route("**/events?*", lambda route: route.fulfill(status=401, body="<h1>Log in</h1>"))
     asked = asked_for(page)

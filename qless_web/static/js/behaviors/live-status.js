@@ -7,6 +7,7 @@ const WORDS = {
   reconnecting: "reconnecting",
   down: "Redis is down",
   off: "not live",
+  held: "held",
   "signed-out": "sign in again",
   gone: "no longer there",
 };
@@ -28,7 +29,7 @@ export function init(root) {
     };
     document.addEventListener("qless:live", ({ detail }) => {
       shown = detail;
-      status.dataset.state = ["signed-out", "gone"].includes(detail.state) ? "off" : detail.state;
+      status.dataset.state = ["signed-out", "gone", "held"].includes(detail.state) ? "off" : detail.state;
       const text = (detail.state === "off" && status.dataset.reason) || WORDS[detail.state];
       if (word.textContent !== text) word.textContent = text;
       status.title = detail.reason;

@@ -9,6 +9,8 @@ const HIDDEN_MS = 60000;
 let [base, pollMs, asking, topics] = ["", 5000, null, []];
 let [state, reason, freshAt] = ["", "", Date.now()];
 let [stay, polling, leaving] = [null, null, null];
+// The reader wants the page to stay as it is, and how things stood before.
+let [held, start] = [false, "off"];
 
 function tell(next, why = "") {
   [state, reason] = [next, why];
@@ -37,6 +39,7 @@ function hear({ state: next, message }) {
 
 function enter() {
   clearTimeout(leaving);
+  if (held) return;
   if (!stay && base) stay = join(base, topics, hear);
   if (asking.wishes()) asking.ask();
 }
@@ -55,11 +58,23 @@ function follow(listed) {
   enter();
 }
 
+function hold(button) {
+  held = !held;
+  button.setAttribute("aria-pressed", held);
+  if (held) leave();
+  tell(held ? "held" : start);
+  if (held) return;
+  enter();
+  asking.ask({ atOnce: true });
+}
+
 function listen() {
   document.addEventListener("qless:changed", () => asking.ask({ atOnce: true }));
   document.addEventListener("click", (event) => {
     const bar = event.target.closest?.("[data-live-new] button")?.closest("[data-live]");
     if (bar) letIn(bar);
+    const button = event.target.closest?.("[data-hold]");
+    if (button) hold(button);
   });
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) leaving = setTimeout(() => (leave(), asking.later()), HIDDEN_MS);
@@ -77,7 +92,8 @@ export function init() {
   const wish = new URLSearchParams(location.search).get("live");
   if (wish !== "0" && wish !== "poll") base = status.dataset.events;
   follow(main.dataset.topics);
-  tell(base || wish === "0" ? "off" : "polling");
+  start = base || wish === "0" ? "off" : "polling";
+  tell(start);
   listen();
   enter();
 }
