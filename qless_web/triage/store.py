@@ -116,6 +116,10 @@ class Store:
         self._patterns: dict[tuple[int, str], int] = {}
         self._tallies = Tallies()
         self._tracked: set[str] = set()
+        #: Changes that are held back until they are written together, at most, and those that are:
+        #: most of them touch the same pages, each of which is written once then.
+        self.holds_back = 0
+        self._held = 0
         #: Jobs of each queue in each stored state, and of each group, by number.
         self.placed: Counter[tuple[int, int]] = Counter()
         self.grouped: Counter[int] = Counter()
@@ -179,7 +183,7 @@ class Store:
             How many differ from what was known.
 
         """
-        self._db.execute("BEGIN IMMEDIATE")
+        self._begin()
         try:
             changes = [
                 change
@@ -192,8 +196,20 @@ class Store:
         except BaseException:
             self._db.execute("ROLLBACK")
             raise
-        self._db.execute("COMMIT")
+        self._held += len(changes)
+        if self._held >= self.holds_back:
+            self.commit()
         return len(changes)
+
+    def commit(self) -> None:
+        """Let others see what was held back."""
+        self._held = 0
+        if self._db.in_transaction:
+            self._db.execute("COMMIT")
+
+    def _begin(self) -> None:
+        if not self._db.in_transaction:
+            self._db.execute("BEGIN IMMEDIATE")
 
     def lying(self, jids: Iterable[str]) -> dict[str, Lying]:
         """Say of jobs where they lie, by what is known; those that are not known are left out."""
@@ -445,6 +461,7 @@ class Store:
     def forget(self) -> None:
         """Forget tags and workers that no job has any more."""
         db = self._db
+        self.commit()
         db.execute("BEGIN IMMEDIATE")
         try:
             for sql in _FORGET:

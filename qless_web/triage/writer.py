@@ -37,6 +37,10 @@ _AGAIN_S: Final = 1.0
 _LOOK_S, _NOTE_S, _LATE_S = 2.0, 0.5, 2.0
 #: Seconds that it listens where there is nothing else to do.
 _SLICE_S: Final = 0.25
+#: Changes of the first walk that are written at once, and seconds for which they are held back:
+#: fewer where something was heard of, which people wait for.
+_HELD: Final = 16_000
+_HELD_S, _AWAITED_S = 5.0, 1.0
 #: Seconds for which a job may rest before it is read: most of those put at once are popped at once.
 _REST_S: Final = 0.3
 #: Jobs that are read again in a second, one after the other, for what nobody tells.
@@ -172,7 +176,7 @@ class Keeping:
         self._since: int | None = None
         self._is_first = True
         self._alive_at = self._store.told("as_of")
-        self._look_at = self._note_at = self._late_at = 0.0
+        self._look_at = self._note_at = self._late_at = self._commit_at = 0.0
         self._late_upto = 0
         self._again_id = -1
         self._forget_at = REAL.monotonic() + _FORGET_S
@@ -193,15 +197,19 @@ class Keeping:
 
         """
         self._hints.listen(0.0)  # from here on nothing is missed
-        self._begin()
-        while not is_over():
-            if not self._hints.listen(0.0 if self._is_busy() else _SLICE_S):
-                end.wait(0.0 if self._is_busy() else _SLICE_S)
-            self._follow()
-            self._go_on(end)
+        try:
+            self._begin()
+            while not is_over():
+                if not self._hints.listen(0.0 if self._is_busy() else _SLICE_S):
+                    end.wait(0.0 if self._is_busy() else _SLICE_S)
+                self._follow()
+                self._go_on(end)
+        finally:
+            self._store.commit()
 
     def _begin(self) -> None:
         self._is_first, self._sweep = True, None
+        self._store.holds_back = _HELD
         self._alive_at = self._store.told("as_of")
         if self._store.told("complete") and self._alive_at:
             self._since = int(self._alive_at * 1000) - _OVERLAP_MS
@@ -224,6 +232,7 @@ class Keeping:
         except QlessError:
             self._hints.give_back(jids)
             raise
+        self._commit_at = min(self._commit_at, REAL.monotonic() + _AWAITED_S)
 
     def _go_on(self, end: Event) -> None:
         now = REAL.monotonic()
@@ -241,6 +250,9 @@ class Keeping:
         if now >= self._note_at:
             self._note_at = now + _NOTE_S
             self.note()
+        if now >= self._commit_at:
+            self._commit_at = now + _HELD_S
+            self._store.commit()
 
     def _walk(self, end: Event) -> None:
         """Walk a step further through what differs."""
@@ -256,6 +268,8 @@ class Keeping:
             self._sweep = None
         if self._is_first and not self._is_busy():
             self._is_first, self._since = False, None
+            self._store.holds_back = 0
+            self._store.commit()
             self._store.tell(complete=1)
             self.note()
 

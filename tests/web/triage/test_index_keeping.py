@@ -406,6 +406,27 @@ def test_a_walk_reads_what_is_not_known_and_nothing_else(client, mail, tmp_path)
         connection.close()
 
 
+def test_what_is_held_back_is_seen_together_when_there_is_enough_of_it(client, mail, tmp_path):
+    index = index_of(client, tmp_path)
+    index.folder.mkdir(parents=True)
+    connection, _ = index.open()
+    try:
+        source, store = Source(client, 0), Store(connection)
+        store.holds_back = 22
+        seen = []
+        for more in range(3):
+            sweep = Sweep(source, store, Place("work", "mail"))
+            while sweep.step():
+                pass
+            seen.append(len(stored(index)))
+            mail.put("app.Mail", {}, jid=f"new{more}")
+        store.commit()
+    finally:
+        connection.close()
+
+    assert seen == [0, 0, 22]
+
+
 def test_a_reader_sees_one_moment_while_the_writer_goes_on(client, mail, tmp_path):
     with kept(client, tmp_path) as index, index.reading() as connection:
         connection.execute("BEGIN")
