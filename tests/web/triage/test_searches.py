@@ -84,6 +84,13 @@ SEARCHES = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch):
+    """Give searches all the time they want, however busy the machine is."""
+    monkeypatch.setattr(searching, "BUDGET_S", 60.0)
+    monkeypatch.setattr(searching, "_SAMPLE_S", 60.0)
+
+
 @pytest.fixture(scope="module")
 def shop(server):
     """Put jobs of every kind; the client goes by the server's clock."""
