@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qless_core.records import Report
 
 #: Jobs of a group whose state is looked at: one call of the script, the read of a field each.
-COUNTED: Final = 10_000
+COUNTED: Final = 2_000
 
 
 class Failures:
