@@ -3,12 +3,17 @@
     .venv/bin/python -m benchmarks.pages [--scale 1] [--clients 1 8 64] [--seconds N] …
 
 Builds the data set (see `benchmarks.dataset`) on a server of its own, or uses one that was built
-before, runs one `qless-web` on it, and asks for every page in turn. With one client it prints, for
-each page, what the server's statistics say it cost: how often it read from a connection
+before, runs one `qless-web` on it, and asks for every page in turn: those that list and show, those
+that ask before something is done, and those of the API. With one client it prints, for each page,
+what the server's statistics say it cost: how often it read from a connection
 (`total_reads_processed`: each round trip, and once more for every 16 KB of commands), its CPU
-(`used_cpu`), each the least that was seen, as the console does things of its own meanwhile; and
-the bytes of the answer, compressed. With more clients, how long answers took. The index is
-complete by then, and every page was asked for once.
+(`used_cpu`) and that of the console, each the least that was seen, as the console does things of
+its own meanwhile; and the bytes of the answer, compressed. With more clients, how long answers
+took. The index is complete by then, and every page was asked for once.
+
+With `--beside` there is a second data set, say of a tenth, and a second console: each page is asked
+for here and there in turns, and the last columns say how many times as much it costs here. Where
+that is more than half as much again, or a goal is missed (10 ms of Redis), the line says so.
 """
 
 from __future__ import annotations
@@ -26,6 +31,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from benchmarks.dataset import build
+from benchmarks.processes import family, worked
 from qless_core import Client
 from qless_core.clock import Clock
 from qless_core.embedded import EmbeddedServer
@@ -39,13 +45,48 @@ clock = Clock()
 ONCE_EACH = 15
 
 
+#: What is asked for in the API, and what can be done, of which pages ask first.
+API = ("overview", "queues", "failures", "workers", "tags", "tracked", "completed", "recurring",
+       "scheduled", "index", "server", "search?q=state:failed", "stats/throughput")  # fmt: skip
+WHOLE = ("/", "/queues", "/queues?page=5", "/queues?sort=oldest", "/failed", "/failed?sort=first",
+         "/failed?sort=rate", "/failed?sort=hosts", "/failed?new=1d", "/track", "/tags",
+         "/completed", "/completed?page=100", "/workers", "/workers?page=3", "/config", "/about",
+         "/recurring", "/scheduled", "/scheduled?page=100", "/trouble", "/operations", "/audit",
+         "/trash", "/alerts", "/views", "/preferences", "/patterns", "/deploys", "/help/keys",
+         "/compare", "/unfail", "/metrics", "/healthz", "/readyz", "/search?q=",
+         "/search?q=state:failed", "/search?q=data.user_id:4711", "/search?q=cannot+lock+session",
+         "/search/complete?q=klass:shop", "/palette?q=mail")  # fmt: skip
+OF_JOB = ("", "/graph", "/timeline", "/data", "/failure", "/retry", "/move", "/cancel", "/priority",
+          "/tag", "/edit", "/duplicate", "/track")  # fmt: skip
+OF_GROUP = ("", "/compare", "/timeline", "/retry", "/move", "/cancel", "/acknowledge", "/mute",
+            "/note", "/assign")  # fmt: skip
+
+#: The goals: milliseconds of Redis for a page, and how many times as much on ten times the data.
+REDIS_MS, TIMES = 10.0, 1.5
+#: Milliseconds of work that are too little to be compared.
+LITTLE_MS = 2.0
+#: A console rests when it takes less than this part of a processor for so many seconds; and how
+#: often that is looked for.
+RESTING, REST_S, RESTS = 0.12, 3.0, 200
+
+
 class Cost(NamedTuple):
-    """What one answer cost: seconds, reads and CPU of the server in seconds, bytes."""
+    """What one answer cost: seconds, reads and CPU of the server in seconds, bytes, CPU of ours."""
 
     took: float
     reads: float
     cpu: float
     size: int
+    web: float = 0.0
+
+
+class Site(NamedTuple):
+    """A console of a data set: a client of that, the port, the process, and the pages."""
+
+    client: Client
+    port: int
+    pid: int
+    pages: list[str]
 
 
 def main() -> None:
@@ -55,17 +96,35 @@ def main() -> None:
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 64])
     parser.add_argument("--seconds", type=float, default=30, help="for each number of clients")
     parser.add_argument("--redis-url", help="a server with the data set on it already")
+    parser.add_argument("--beside", metavar="URL", help="another one, with a smaller data set")
+    parser.add_argument("--state-dir", help="where the consoles keep their indexes")
+    parser.add_argument("--rounds", type=int, default=ONCE_EACH, help="asks of one client, each")
     args = parser.parse_args()
-    with _data(args) as redis_url, Client(redis_url) as client, console(redis_url) as port:
-        pages = [*addresses(client)]
-        _wait_for_index(port)
-        for page in pages:
-            _ask(port, page)
+    with contextlib.ExitStack() as stack:
+        sites = [
+            _site(stack, url, args.state_dir)
+            for url in (stack.enter_context(_data(args)), args.beside)
+            if url
+        ]
+        for site in sites:
+            _rest(site)
         for clients in args.clients:
             if clients == 1:
-                _alone(client, port, pages)
+                _alone(sites, args.rounds)
             else:
-                _together(port, pages, clients, args.seconds)
+                _together(sites[0].port, sites[0].pages, clients, args.seconds)
+
+
+def _site(stack: contextlib.ExitStack, redis_url: str, state_dir: str | None) -> Site:
+    """Run a console, and ask it for every page once, so that nothing is the first time."""
+    client = stack.enter_context(Client(redis_url))
+    more = ("--state-dir", state_dir) if state_dir else ()
+    pid, port = stack.enter_context(running(redis_url, *more))
+    site = Site(client, port, pid, [*addresses(client)])
+    wait_for_index(port)
+    for page in site.pages:
+        _ask(port, page)
+    return site
 
 
 @contextlib.contextmanager
@@ -83,18 +142,26 @@ def _data(args: argparse.Namespace) -> Iterator[str]:
 @contextlib.contextmanager
 def console(redis_url: str) -> Iterator[int]:
     """Run a console; gives its port."""
+    with running(redis_url) as (_, port):
+        yield port
+
+
+@contextlib.contextmanager
+def running(redis_url: str, *more: str) -> Iterator[tuple[int, int]]:
+    """Run a console; gives its process and its port."""
     command = [sys.executable, "-m", "qless_web", "-F", "--port", "0", "--redis-url", redis_url]
     with subprocess.Popen(  # noqa: S603 - our own command
-        command, stdout=subprocess.PIPE, text=True
+        [*command, *more], stdout=subprocess.PIPE, text=True
     ) as process:
         try:
             words = (word for line in process.stdout or () for word in line.split())
-            yield urlsplit(next(word for word in words if word.startswith("http"))).port or 0
+            port = urlsplit(next(word for word in words if word.startswith("http"))).port or 0
+            yield process.pid, port
         finally:
             process.send_signal(signal.SIGTERM)
 
 
-def _wait_for_index(port: int) -> None:
+def wait_for_index(port: int) -> None:
     """Wait until the index knows all jobs; filling it is measured by `benchmarks.index`."""
     began = clock.monotonic()
     while True:
@@ -109,49 +176,95 @@ def _wait_for_index(port: int) -> None:
         threading.Event().wait(1)
 
 
+def _rest(site: Site) -> None:
+    """Wait until a console does little by itself: it walks through the index that was there."""
+    for _ in range(RESTS):
+        before = sum(map(worked, family(site.pid)))
+        threading.Event().wait(REST_S)
+        if sum(map(worked, family(site.pid))) - before < RESTING * REST_S:
+            return
+
+
 def addresses(client: Client) -> Iterator[str]:
     """Give a page of every kind, of what is there."""
-    yield from ("/", "/queues", "/queues?page=5", "/failed", "/track", "/tags", "/completed")
-    yield from ("/workers", "/config", "/about", "/recurring", "/scheduled", "/trouble")
-    yield from (
-        "/operations",
-        "/audit",
-        "/trash",
-        "/alerts",
-        "/search?q=",
-        "/search?q=state:failed",
-    )
+    yield from WHOLE
     queue = max(client.queues.counts, key=lambda counts: counts.waiting).name
     yield f"/queues/{quote(queue)}"
     for tab in ("running", "waiting", "scheduled", "stalled", "depends", "recurring"):
         yield f"/queues/{quote(queue)}/{tab}"
+    yield f"/queues/{quote(queue)}/waiting?page=10"
+    yield f"/queues/{quote(queue)}/put"
+    yield f"/queues/{quote(queue)}/pause"
     groups = client.failures.groups
     group = max(groups, key=groups.__getitem__)
-    yield f"/failed/{quote(group)}"
+    for more in OF_GROUP:
+        yield f"/failed/{quote(group)}{more}"
     yield f"/failed/{quote(group)}?page={max(1, groups[group] // 50)}"
-    yield f"/failed/{quote(group)}/timeline"
-    job = client.failures.jobs(group, 0, 1).jobs[0].jid
-    yield f"/jobs/{quote(job)}"
-    yield f"/jobs/{quote(job)}/graph"
-    yield f"/workers/{quote(client.workers.counts[0].name)}"
+    yield f"/operations/new?action=retry&group={quote(group)}"
+    job, other = (each.jid for each in client.failures.jobs(group, 0, 2).jobs)
+    for more in OF_JOB:
+        yield f"/jobs/{quote(job)}{more}"
+    yield f"/compare?a={quote(job)}&b={quote(other)}"
+    worker = quote(client.workers.counts[0].name)
+    yield from (f"/workers/{worker}", f"/workers/{worker}/stop")
     for tag in client.tags()[:1]:
-        yield f"/tag/{quote(tag)}"
+        yield from (f"/tag/{quote(tag)}", f"/tag/{quote(tag)}?page=100")
+    for name in API:
+        yield f"/api/v1/{name}"
+    yield f"/api/v1/failures/clusters?group={quote(group)}"
+    yield f"/api/v1/failures/{quote(group)}/jobs"
+    yield f"/api/v1/queues/{quote(queue)}/jobs?state=waiting"
+    yield f"/api/v1/jobs/{quote(job)}"
 
 
-def _alone(client: Client, port: int, pages: list[str]) -> None:
-    """Print what each page costs one client."""
-    head = ("p50 ms", "p95", "reads", "cpu ms", "KB")
+def _alone(sites: list[Site], rounds: int) -> None:
+    """Print what each page costs one client, here and, in turns, in the other data set."""
+    head = ["p50 ms", "p95", "reads", "redis ms", "web ms", "KB"]
+    head += ["p50", "redis", "web"] if len(sites) > 1 else []
     print(f"{'one client':44}" + "".join(f"{name:>9}" for name in head))
-    for page in pages:
-        costs = [_cost(client, port, page) for _ in range(ONCE_EACH)]
-        took = sorted(cost.took * 1000 for cost in costs)
-        reads, cpu, size = map(min, list(zip(*costs, strict=True))[1:])
-        figures = (f"{_at(took, 0.5):.1f}", f"{_at(took, 0.95):.1f}", f"{reads:.0f}")
-        line = (*figures, f"{cpu * 1000:.2f}", f"{size / 1024:.1f}")
-        print(f"{page[:43]:44}" + "".join(f"{value:>9}" for value in line), flush=True)
+    for number, page in enumerate(sites[0].pages):
+        costs: list[list[Cost]] = [[] for _ in sites]
+        for _ in range(rounds):
+            for site, found in zip(sites, costs, strict=True):
+                found.append(_cost(site, site.pages[number]))
+        print(f"{page[:43]:44}" + _line(costs), flush=True)
 
 
-def _cost(client: Client, port: int, page: str) -> Cost:
+def _line(costs: list[list[Cost]]) -> str:
+    """Draw up a line: what it costs here, how many times as much as there, and what is amiss."""
+    here, *others = [_least(each) for each in costs]
+    took = sorted(cost.took * 1000 for cost in costs[0])
+    figures = [f"{_at(took, 0.5):.1f}", f"{_at(took, 0.95):.1f}", f"{here.reads:.0f}"]
+    figures += [f"{here.cpu * 1000:.2f}", f"{here.web * 1000:.1f}", f"{here.size / 1024:.1f}"]
+    amiss = ["redis"] if here.cpu * 1000 > REDIS_MS else []
+    for there in others:
+        pairs = ((here.took, there.took), (here.cpu, there.cpu), (here.web, there.web))
+        times = [_times(*pair) for pair in pairs]
+        figures += [f"{each:.2f}" for each in times]
+        amiss += [f"{max(times[1:]):.1f} times"] if max(times[1:]) > TIMES else []
+    return "".join(f"{value:>9}" for value in figures) + "".join(f"  !{each}" for each in amiss)
+
+
+def _least(costs: list[Cost]) -> Cost:
+    """Give the least of each; of the time, what is in the middle."""
+    took = sorted(cost.took for cost in costs)
+    return Cost(took[len(took) // 2], *map(min, list(zip(*costs, strict=True))[1:]))
+
+
+def _times(here: float, there: float) -> float:
+    """Say how many times as much that is; what is little is as much as anything that is little."""
+    least = LITTLE_MS / 1000
+    return max(here, least) / max(there, least)
+
+
+def _cost(site: Site, page: str) -> Cost:
+    before = sum(map(worked, family(site.pid)))
+    found = cost(site.client, site.port, page)
+    return found._replace(web=sum(map(worked, family(site.pid))) - before)
+
+
+def cost(client: Client, port: int, page: str) -> Cost:
+    """Ask for a page, and say what it cost."""
     before = _statistics(client)
     began = clock.monotonic()
     size = _ask(port, page)
