@@ -119,9 +119,9 @@ def main() -> int:
     print(f"{'page':16}{'numbers':>9}{'p50 s':>8}{'p99 s':>8}{'longest':>9}  which")
     for path, found in ages.items():
         found.sort()
-        at = [found[int(len(found) * share)][0] for share in (0.5, 0.99)]
+        half, most = (found[int(len(found) * share)][0] for share in (0.5, 0.99))
         longest, name = found[-1]
-        print(f"{path:16}{len(found):>9}{at[0]:>8.2f}{at[1]:>8.2f}{longest:>9.2f}  {name}")
+        print(f"{path:16}{len(found):>9}{half:>8.2f}{most:>8.2f}{longest:>9.2f}  {name}")
     return int(max(found[-1][0] for found in ages.values()) > GOAL_S)
 
 
