@@ -315,6 +315,23 @@ class Client:
             patience=self._runner.patience,
         )
 
+    def line(self) -> Any:  # noqa: ANN401 - redis-py's
+        """Connect, for processes that are forked from this one; None where none can inherit it.
+
+        Raises:
+            RedisUnavailable: the server cannot be reached.
+
+        """
+        return self._runner.line()
+
+    def adopt(self, line: Any) -> None:  # noqa: ANN401 - redis-py's
+        """Send commands on a connection that this process has inherited; nobody else uses it."""
+        self._runner.adopt(line)
+
+    def let_go(self) -> bool:
+        """Use what was inherited no more; answers whether another process may use it now."""
+        return self._runner.let_go()
+
     def make_room(self, connections: int) -> None:
         """Let there be so many connections at least, where its address says less.
 

@@ -1158,7 +1158,11 @@ class Commands:
     # How they are sent
 
     def _call(self, command: str, *args: str | float) -> Any:  # noqa: ANN401 - what Redis answers
-        return self._run(command, *(sendable(command, arg) for arg in args))
+        for arg in args:
+            # What nearly all are: to ask this of each takes longer than to send it.
+            if not (type(arg) is str and arg.isascii()):
+                sendable(command, arg)
+        return self._run(command, *args)
 
     def _list(self, command: str, *args: str | float) -> list[Any]:
         return wire.reply_list(self._call(command, *args))

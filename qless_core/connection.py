@@ -9,10 +9,13 @@ a second job.
 from __future__ import annotations
 
 import functools
+import os
+import select
+from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
-from ssl import SSLCertVerificationError
+from ssl import SSLCertVerificationError, SSLSocket
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import hiredis
@@ -79,6 +82,14 @@ _OF_THEIR_POOL: Final = (
 
 #: What nearly every command is sent as.
 _ONE_WORD: Final = frozenset({"FCALL", "EVALSHA", "BZPOPMIN"})
+
+
+#: Bytes that are read of an answer at a time.
+_SPACE: Final = 1 << 15
+#: What a reader gives when an answer has not come to its end.
+_NOT_ALL: Final = object()
+#: What redis-py says of a connection that the server has closed.
+_CLOSED: Final = "Connection closed by server."
 
 
 class Packer(HiredisRespSerializer):
@@ -162,6 +173,11 @@ class Guided(_Connection):
     def __init__(self, *, guide: Guide, **settings: Any) -> None:  # noqa: ANN401 - redis-py's
         self._guide = guide
         self._generation = guide.generation
+        #: Reads the answers of `ask`, and where they are read to.
+        self._answers: hiredis.Reader | None = None
+        self._space = bytearray(_SPACE)
+        #: Whether `ask` was the last to use it, so that no part of an answer is left anywhere.
+        self.is_clean = False
         super().__init__(**settings)
 
     def connect(self) -> None:
@@ -174,12 +190,84 @@ class Guided(_Connection):
             self.disconnect()  # type: ignore[no-untyped-call]  # redis-py's
         super().connect()  # type: ignore[no-untyped-call]  # redis-py's
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether it is there, leads where it should, and nothing has come that nobody asked for.
+
+        A server that closed it has sent that it did.
+        """
+        if self._generation != self._guide.generation or self.should_reconnect():  # type: ignore[no-untyped-call]  # redis-py's
+            return False
+        try:
+            if self.is_clean and self._poll is not None:
+                return not self._poll.poll(0)
+            return not self.can_read()
+        except (exceptions.RedisError, OSError):
+            return False
+
+    @property
+    def can_be_inherited(self) -> bool:
+        """Whether processes that are forked may use it one after another: TLS counts in each."""
+        return not isinstance(self._sock, SSLSocket)
+
+    def ask(self, *args: str | float) -> Any:  # noqa: ANN401 - what Redis answers
+        """Send a command and read its answer, both at the least expense.
+
+        Raises:
+            redis.exceptions.RedisError: as `send_command` and `read_response` do.
+
+        """
+        answers = self._answers
+        if answers is None or self._sock is None or self.health_check_interval:
+            self.send_command(*args)  # type: ignore[no-untyped-call]  # redis-py's
+            return self.read_response()
+        try:
+            packed = hiredis.pack_command(args)
+        except (TypeError, UnicodeEncodeError):
+            packed = b"".join(self.pack_command(*args))
+        self.send_packed_command((packed,), check_health=False)
+        sock = self._sock
+        try:
+            while (found := answers.gets()) is _NOT_ALL:
+                count = sock.recv_into(self._space)
+                if not count:
+                    raise exceptions.ConnectionError(_CLOSED)  # noqa: TRY301 - as a lost one
+                answers.feed(self._space, 0, count)
+        except BaseException as error:
+            self.disconnect()
+            self._raise(error)
+            raise
+        self.is_clean = True
+        if isinstance(found, Exception):
+            self._see_to(found)
+            raise found
+        return found
+
+    def _raise(self, error: BaseException) -> None:
+        """Raise what redis-py raises for what came of a socket."""
+        if isinstance(error, TimeoutError):
+            self._see_to_silence()
+            problem = f"Timeout reading from {self._host_error()}"  # type: ignore[no-untyped-call]  # redis-py's
+            raise exceptions.TimeoutError(problem) from error
+        if isinstance(error, OSError):
+            problem = f"Error while reading from {self._host_error()} : {error.args}"  # type: ignore[no-untyped-call]  # redis-py's
+            raise exceptions.ConnectionError(problem) from error
+
     def _connect(self) -> Any:  # noqa: ANN401 - a socket, whichever kind
         place = self._guide.primary()
         self._generation = self._guide.generation
         if place is not None:
             self.host, self.port = place
-        return super()._connect()  # type: ignore[no-untyped-call,safe-super]  # redis-py's class of the kind has one
+        sock = super()._connect()  # type: ignore[no-untyped-call,safe-super]  # redis-py's class of the kind has one
+        self._answers = hiredis.Reader(
+            protocolError=exceptions.InvalidResponse,
+            replyError=self._parser.parse_error,
+            encoding=self.encoder.encoding,
+            errors=self.encoder.encoding_errors,
+            notEnoughData=_NOT_ALL,
+        )
+        self._poll = _poll_of(sock)
+        return sock
 
     def _wrap_socket_with_ssl(self, sock: socket) -> Any:  # noqa: ANN401 - as redis-py has it
         """Agree on TLS; say what is amiss where the other end does not speak it."""
@@ -217,15 +305,38 @@ class Guided(_Connection):
         """Read an answer; after one that says that this is the wrong server, connect anew."""
         try:
             return super().read_response(*args, **options)
-        except (exceptions.ReadOnlyError, exceptions.MovedError):
-            # More answers may be on their way here, so that only the next use connects anew.
-            self._guide.astray()
+        except exceptions.ResponseError as error:
+            self._see_to(error)
             raise
         except exceptions.TimeoutError:
-            # The others that rest lead there, too, and each would be waited for as long.
-            if self._guide.to_primary and "timeout" not in options:
-                self._guide.astray()
+            if "timeout" not in options:
+                self._see_to_silence()
             raise
+
+    def _see_to_silence(self) -> None:
+        """Let the next use look for another server, where one may have taken over.
+
+        The others that rest lead there, too, and each would be waited for as long.
+        """
+        if self._guide.to_primary:
+            self._guide.astray()
+
+    def _see_to(self, error: Exception) -> None:
+        """Have the next use connect anew where this is the wrong server.
+
+        No sooner: more answers may be on their way here.
+        """
+        if isinstance(error, exceptions.ReadOnlyError | exceptions.MovedError):
+            self._guide.astray()
+
+
+def _poll_of(sock: socket) -> select.poll | None:
+    """Give what tells whether something has come; None where that is not all there is to know."""
+    if isinstance(sock, SSLSocket) or not hasattr(select, "poll"):
+        return None
+    found = select.poll()
+    found.register(sock, select.POLLIN)
+    return found
 
 
 @functools.cache
@@ -288,6 +399,43 @@ class Pool(redis_py.ConnectionPool):
     def may_move(self) -> bool:
         """Whether another server may take over from the one that they lead to."""
         return self.address.kind != "server"
+
+    def get_connection(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as redis-py has it
+        """Give a connection that is ready for a command.
+
+        What redis-py does and counts meanwhile takes longer than to pack and send a command: so
+        connections that are there are kept here, out of its sight.
+        """
+        if self.pid == os.getpid():
+            while self._ready:
+                try:
+                    connection = self._ready.pop()
+                except IndexError:
+                    break  # another thread was faster
+                if connection.is_ready:
+                    connection.is_clean = False
+                    return connection
+                super().release(connection)  # it is made anew, as one that comes from there is
+        return super().get_connection(*args, **options)
+
+    def release(self, connection: Any) -> None:  # noqa: ANN401 - redis-py knows several kinds
+        """Take a connection back."""
+        if connection.pid == self.pid == os.getpid() and connection.is_connected:
+            self._ready.append(connection)
+        else:
+            super().release(connection)
+
+    def reset(self) -> None:
+        """Begin anew, in a process that was forked, say: connections are of one process."""
+        self._ready: list[Any] = []
+        super().reset()
+
+    def disconnect(self, inuse_connections: bool = True) -> None:  # noqa: FBT001, FBT002 - as redis-py has it
+        """Close those that are not in use; the others, too, where that is said."""
+        with suppress(IndexError):
+            while True:
+                super().release(self._ready.pop())
+        super().disconnect(inuse_connections)
 
 
 def pool_of(url: str, namespace: str | None = None) -> Pool:

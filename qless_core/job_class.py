@@ -46,7 +46,16 @@ def performer_of(klass_name: str, queue_name: str) -> Callable[[Job], Any]:
         CannotPerform: the class cannot be imported, or has nothing that runs jobs.
 
     """
-    found = find(klass_name)
+    return performer_in(find(klass_name), klass_name, queue_name)
+
+
+def performer_in(found: Any, klass_name: str, queue_name: str) -> Callable[[Job], Any]:  # noqa: ANN401 - as find() gives it
+    """Find what runs the jobs of a class in a queue, where the class itself was found.
+
+    Raises:
+        CannotPerform: it has nothing that runs jobs.
+
+    """
     try:
         way = _way(found, queue_name)
     except TypeError:  # something that cannot be a key, and is looked at each time

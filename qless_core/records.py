@@ -121,6 +121,8 @@ class JobRecord:
     @classmethod
     def from_reply(cls, reply: Mapping[str, Any]) -> Self:
         """Read one job of a reply."""
+        # Who takes jobs is told neither of these, or of no failure.
+        history, failure = reply.get("history"), reply.get("failure")
         return cls(
             jid=text(reply.get("jid")),
             klass=text(reply.get("klass")),
@@ -134,8 +136,8 @@ class JobRecord:
             retries=whole_or_0(reply.get("retries")),
             remaining=whole_or_0(reply.get("remaining")),
             tags=texts(reply.get("tags")),
-            history=tuple(map(HistoryItem.from_reply, wire.as_list(reply.get("history")))),
-            failure=Failure.from_reply(reply.get("failure")),
+            history=tuple(map(HistoryItem.from_reply, wire.as_list(history))) if history else (),
+            failure=Failure.from_reply(failure) if failure else None,
             spawned_from_jid=text(reply.get("spawned_from_jid")) or None,
             dependents=texts(reply.get("dependents")),
             dependencies=texts(reply.get("dependencies")),
@@ -183,7 +185,9 @@ class TurnReply:
     @classmethod
     def from_text(cls, text: str | None) -> Self:
         """Read the reply of `turn`."""
-        reply = wire.reply_record(text)
+        reply = wire.loads(text) if text else None
+        if not isinstance(reply, dict):
+            return cls()
         left = reply.get("left")
         return cls(
             tuple(map(JobRecord.from_reply, wire.as_list(reply.get("jobs")))),

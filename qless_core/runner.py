@@ -10,6 +10,7 @@ import math
 import os
 import re
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -93,6 +94,10 @@ class Runner:
         self.script = script
         self.as_function = True
         self.patience = patience
+        #: A connection that was inherited, while it is not in use; and in which process that is so.
+        self._lines: list[Any] = []
+        self._line: Any = None
+        self._heir = 0
         self._senders: list[_Sender] = []
         self._pid = os.getpid()
         self._clock = clock or Clock()
@@ -226,15 +231,13 @@ class Runner:
             return self._send_once(reads, *args)
 
     def _send_once(self, reads: bool, *args: str | float) -> Any:  # noqa: ANN401, FBT001 - as above; inner
-        pool = self.redis.connection_pool
-        connection = pool.get_connection()  # what is raised here was not sent
+        connection = self._connection()  # what is raised here was not sent
         try:
             if not reads and self._replication.is_due:
                 return self._replicated(connection, *args)
-            connection.send_command(*args)  # type: ignore[no-untyped-call]  # redis-py's own
-            return connection.read_response()
+            return _answer(connection, args)
         except _LOST as error:
-            connection.disconnect()  # type: ignore[no-untyped-call]  # redis-py's own
+            connection.disconnect()
             if reads or isinstance(error, _ANSWERS):
                 raise
             words = args[3 + len(self.script.keys) :]
@@ -245,10 +248,60 @@ class Runner:
             raise
         except BaseException:
             # Interrupted: what is on its way must not be taken for the answer of the next call.
-            connection.disconnect()  # type: ignore[no-untyped-call]  # redis-py's own
+            connection.disconnect()
             raise
         finally:
-            pool.release(connection)
+            self._put_back(connection)
+
+    # Connections that are handed on to forked processes
+
+    def line(self) -> Any:  # noqa: ANN401 - redis-py's
+        """Connect, for processes that are forked from this one; None where none can inherit it.
+
+        Raises:
+            QlessError: as a command.
+
+        """
+        pool = self.redis.connection_pool
+        try:
+            connection: Any = pool.get_connection()
+        except exceptions.RedisError as error:
+            raise self.translate(error) from shortened(error)
+        if connection.can_be_inherited:
+            return connection
+        pool.release(connection)
+        return None
+
+    def adopt(self, line: Any) -> None:  # noqa: ANN401 - redis-py's
+        """Use a connection that was inherited, as long as it does."""
+        self._line, self._lines, self._heir = line, [line], os.getpid()
+
+    def let_go(self) -> bool:
+        """Use what was inherited no more; answers whether the next one may use it.
+
+        Not where it was lost, or where another thread waits for an answer there.
+        """
+        if self._line is None:
+            return True
+        try:
+            return bool(self._lines.pop().is_ready)
+        except IndexError:
+            return False
+
+    def _connection(self) -> Any:  # noqa: ANN401 - redis-py's
+        """Take a connection that is there, or make one."""
+        if self._lines and self._heir == os.getpid():
+            with suppress(IndexError):
+                line = self._lines.pop()
+                if line.is_ready:
+                    return line
+        return self.redis.connection_pool.get_connection()
+
+    def _put_back(self, connection: Any) -> None:  # noqa: ANN401 - redis-py's
+        if connection is not self._line:
+            self.redis.connection_pool.release(connection)
+        elif connection.is_connected:
+            self._lines.append(connection)
 
     def _replicated(self, connection: Any, *args: str | float) -> Any:  # noqa: ANN401 - redis-py's
         """Send a command that writes, and wait until replicas have what it wrote."""
@@ -293,6 +346,15 @@ class Runner:
         if place := self.script.place(text):
             return ScriptFault(place, self.script.locate(text))
         return QlessError(text)
+
+
+def _answer(connection: Any, args: tuple[str | float, ...]) -> Any:  # noqa: ANN401 - redis-py's
+    """Send a command and read its answer."""
+    if hasattr(connection, "ask"):
+        return connection.ask(*args)
+    # One of a client that was not made by us.
+    connection.send_command(*args)
+    return connection.read_response()
 
 
 def _is_for_functions(error: exceptions.ResponseError) -> bool:

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 from qless_core import finishing, job_class, wire
 from qless_core.errors import BadArgument
 from qless_core.finishing import finish
-from qless_core.job_class import CannotPerform, find, method_name_of, performer_of
+from qless_core.job_class import (
+    CannotPerform,
+    find,
+    method_name_of,
+    performer_in,
+    performer_of,
+)
 from qless_core.worker import interrupt, logs
 from qless_core.worker.heartbeat import keep
 from qless_core.worker.interrupt import Grip, Interruption, JobTaken
@@ -126,13 +132,14 @@ def _run_within(job: Job, grip: Grip) -> None:
         with ExitStack() as around:
             for each in own:
                 around.enter_context(each(job))
-            _perform(job, performer_of(job.klass_name, job.queue_name), grip)
+            _perform(job, klass, grip)
     else:
-        _perform(job, performer_of(job.klass_name, job.queue_name), grip)
+        _perform(job, klass, grip)
 
 
-def _perform(job: Job, performer: Callable[[Job], Any], grip: Grip) -> None:
+def _perform(job: Job, klass: Any, grip: Grip) -> None:  # noqa: ANN401 - as find() gives it
     """Run a job so that it can be stopped; what goes around it cannot be."""
+    performer = performer_in(klass, job.klass_name, job.queue_name)
     process = os.getpid()
     is_done = False
     try:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from urllib.parse import quote
 
@@ -279,22 +280,20 @@ def test_a_namespace_may_be_any_other_text(namespace):
     Client(namespace=namespace).close()
 
 
-def test_an_interrupted_call_leaves_no_answer_behind_for_the_next_one(client, redis, monkeypatch):
-    """As Ctrl-C between what is sent and its answer would, while the server takes its time."""
+def test_an_interrupted_call_leaves_no_answer_behind_for_the_next_one(client, redis):
+    """As Ctrl-C between what is sent and its answer does, while the server takes its time."""
     queue = client.queues["q"]
     queue.put("Job", {}, jid="a")
-    pool = client.redis.connection_pool
-    connection = pool.get_connection()
-    pool.release(connection)
 
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    redis.client_pause(300)
-    with monkeypatch.context() as patch:
-        patch.setattr(connection, "read_response", interrupted)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    redis.client_pause(60_000, all=False)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
         with pytest.raises(KeyboardInterrupt):
             queue.put("Job", {}, jid="b")
+    finally:
+        redis.client_unpause()
+        signal.signal(signal.SIGALRM, before)
 
     assert client.jobs["a"].jid == "a"
     assert queue.counts.name == "q"
