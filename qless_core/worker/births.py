@@ -14,7 +14,7 @@ from qless_core.worker.child import LAST, Child, fork, live
 from qless_core.worker.slots import Process
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from qless_core.worker.signals import Ears
 
 log = logging.getLogger("qless.worker")
 
@@ -27,14 +27,14 @@ class Births:
 
     Args:
         model: what each child is. It is made before, as to make it costs as much as a short job.
-        let_go: called in each child: drops what else is the parent's.
+        ears: by which the parent hears; those of a child are made of them.
         store: how many are kept ready, connected and waiting for their turn.
 
     """
 
-    def __init__(self, model: Child, let_go: Callable[[], object], store: int) -> None:
+    def __init__(self, model: Child, ears: Ears, store: int) -> None:
         self._model = model
-        self._let_go_more = let_go
+        self._ears = ears
         self._store = store
         #: Children that wait for their turn, connected.
         self.spares: list[Process] = []
@@ -81,8 +81,8 @@ class Births:
         """When one may be made at all, seconds of the monotonic clock."""
         return self._forks_at
 
-    def hear(self) -> list[tuple[int, int, bool]]:
-        """Hear the last of those who end: process, slot, whether another one is to go on."""
+    def hear(self) -> list[tuple[int, int, bool, bool]]:
+        """Hear the last of those who end, as `LAST` has it."""
         raw = os.read(self._last, LAST.size * 1024)
         found = [*LAST.iter_unpack(raw)]
         if found:
@@ -126,7 +126,7 @@ class Births:
 
         def be() -> None:
             self._let_go(writes)
-            live(self._model, reads, self._last_end, self._leash)
+            live(self._model, self._ears, reads, self._last_end, self._leash)
 
         with warnings.catch_warnings():
             # Python warns of threads; ours hold no lock that a child needs.
@@ -142,7 +142,6 @@ class Births:
 
     def _let_go(self, writes: int) -> None:
         """Drop, in a child, what is the parent's."""
-        self._let_go_more()
         for end in (writes, self._leash_end, self._last):
             os.close(end)
         for child in self.spares:

@@ -12,31 +12,36 @@ import signal
 import struct
 import sys
 from contextlib import suppress
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from qless_core.errors import QlessError
-from qless_core.worker import titles
+from qless_core.worker import signals, titles
 from qless_core.worker.base import InProcess
 from qless_core.worker.interrupt import JobTaken, running
 from qless_core.worker.loop import Loop
-from qless_core.worker.signals import heeding, log_stacks
+from qless_core.worker.rehearsal import rehearse
+from qless_core.worker.signals import heed, log_stacks, unblock
 from qless_core.worker.switch import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qless_core.client import Client
+    from qless_core.worker.lines import Lines
     from qless_core.worker.plan import Plan
+    from qless_core.worker.signals import Ears
     from qless_core.worker.slate import Slate
     from qless_core.worker.slots import Slot
 
 log = logging.getLogger("qless.worker")
 
-#: What tells a child its slot.
-GO: Final = struct.Struct("<I")
-#: What a child tells last: its process, its slot, whether another one is to go on in its place.
-LAST: Final = struct.Struct("<II?")
+#: What tells a child its slot, and which connection it inherits.
+GO: Final = struct.Struct("<II")
+#: What a child tells last: its process, its slot, whether another one is to go on in its place, and
+#: whether that one may have its connection.
+LAST: Final = struct.Struct("<II??")
 #: The exit code of a child that could not tell what became of its jobs.
 UNTOLD: Final = 75
 
@@ -48,15 +53,26 @@ class Child(InProcess):
         client: its own.
         plan: what the worker was made to do.
         slots: in one of which it is to work.
+        lines: connections that it may inherit; None where each makes its own.
 
     """
 
     kind = "child"
 
-    def __init__(self, client: Client, plan: Plan, slots: Sequence[Slot]) -> None:
+    def __init__(
+        self, client: Client, plan: Plan, slots: Sequence[Slot], lines: Lines | None = None
+    ) -> None:
         super().__init__(client, plan.queues)
         self.plan = plan
         self._slots = slots
+        self._lines = lines
+        #: A loop for each slot, made before the fork.
+        self._ready = [
+            Loop(client.named(slot.name), plan, self.switch, slot.name, slate=slot.slate)
+            for slot in slots
+        ]
+        for loop in self._ready:
+            loop.source.prepare()
         self._slate: Slate | None = None
         self._is_orphan = False
 
@@ -78,6 +94,20 @@ class Child(InProcess):
         elif number == signal.SIGQUIT:
             self.stop()
 
+    def prepare(self) -> None:
+        """Do ahead what the first job need not wait for: connect, or have its memory copied."""
+        if self._lines is None:
+            with suppress(QlessError):
+                self.client.commands.length("-")
+        else:
+            rehearse(self.client, 1)
+
+    def inherit(self, slot: int, number: int) -> None:
+        """Use the connection that is meant, where it was there at the fork."""
+        line = self._lines.inherited(slot, number) if self._lines is not None else None
+        if line is not None:
+            self.client.adopt(line)
+
     def work(self, slot: int) -> bool | None:
         """Work until it is told to end, or another one is to go on.
 
@@ -86,10 +116,9 @@ class Child(InProcess):
             before the parent has settled what could not be told.
 
         """
-        name, slate = self._slots[slot].name, self._slots[slot].slate
-        loop = Loop(self.client.named(name), self.plan, self.switch, name, slate=slate)
+        name, loop = self._slots[slot].name, self._ready[slot]
         self.loops = (loop,)
-        self._slate = slate
+        self._slate = self._slots[slot].slate
         titles.show(f"{name} works {', '.join(self.plan.queues)}")
         loop.run()
         self._ended.set()
@@ -134,11 +163,12 @@ class Child(InProcess):
             os._exit(UNTOLD)
 
 
-def live(child: Child, go: int, last: int, leash: int) -> None:
+def live(child: Child, ears: Ears, go: int, last: int, leash: int) -> None:
     """Be a child: wait for the turn, work, tell that it is over. The process ends with it.
 
     Args:
         child: what works.
+        ears: by which the parent heard, which go on to hear here.
         go: where the slot is told.
         last: where to tell the last.
         leash: a pipe that ends when the parent is gone.
@@ -146,21 +176,23 @@ def live(child: Child, go: int, last: int, leash: int) -> None:
     """
     code = 1
     try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        with heeding(child.act, leash, child.orphaned):
-            signal.pthread_sigmask(signal.SIG_SETMASK, [])
-            for call in child.plan.on_fork:
-                call()
-            _connect(child.client)
-            told = os.read(go, GO.size)
-            if len(told) == GO.size:
-                (slot,) = GO.unpack(told)
-                goes_on = child.work(slot)
-                if goes_on is None:
-                    code = UNTOLD
-                    return
-                with suppress(OSError):
-                    os.write(last, LAST.pack(os.getpid(), slot, goes_on))
+        ears.inherit()
+        heed(ears, child.act, leash, child.orphaned)
+        unblock()
+        for call in child.plan.on_fork:
+            call()
+        child.prepare()
+        told = os.read(go, GO.size)
+        if len(told) == GO.size:
+            slot, number = GO.unpack(told)
+            child.inherit(slot, number)
+            goes_on = child.work(slot)
+            if goes_on is None:
+                code = UNTOLD
+                return
+            is_clean = child.client.let_go()
+            with suppress(OSError):
+                os.write(last, LAST.pack(os.getpid(), slot, goes_on, is_clean))
         code = 0
     except BaseException:
         log.exception("a child of worker %s broke", child.name)
@@ -172,14 +204,8 @@ def live(child: Child, go: int, last: int, leash: int) -> None:
         os._exit(code)
 
 
-def _connect(client: Client) -> None:
-    """Connect ahead, so that the first job need not wait for it."""
-    with suppress(QlessError):
-        client.commands.length("-")
-
-
 def fork(be: Callable[[], None]) -> int:
-    """Fork; answers the child's pid. No signal reaches the child before it can heed it.
+    """Fork; answers the child's pid.
 
     Args:
         be: what the child does. The child ends with it.
@@ -188,14 +214,7 @@ def fork(be: Callable[[], None]) -> int:
         OSError: the system makes no more processes, for the time being.
 
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-    try:
-        pid = os.fork()
-        if pid == 0:
-            _be(be)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    return pid
+    return signals.fork(partial(_be, be))
 
 
 def _be(be: Callable[[], None]) -> NoReturn:

@@ -24,8 +24,10 @@ from qless_core.worker.base import Worker
 from qless_core.worker.births import Births
 from qless_core.worker.burials import Burials, code_of, reap_orphans
 from qless_core.worker.child import GO, Child
+from qless_core.worker.lines import Lines
 from qless_core.worker.locks import LockWatch
 from qless_core.worker.names import holders
+from qless_core.worker.rehearsal import rehearse
 from qless_core.worker.signals import SIGNALS, Ears, log_stacks
 from qless_core.worker.slots import Slot
 from qless_core.worker.switch import Mode
@@ -96,6 +98,8 @@ class ForkingWorker(Worker):
         self._slots: list[Slot] = []
         self._births: Births
         self._burials: Burials
+        #: The connections that children inherit, where each lives for one job.
+        self._lines: Lines | None = None
         #: Children that have told their last, and end.
         self._leaving: list[Process] = []
         self._ears = Ears((*SIGNALS, signal.SIGCHLD))
@@ -256,9 +260,11 @@ class ForkingWorker(Worker):
 
     def _hear_last(self) -> None:
         """Let another child go on where one has told its last."""
-        for pid, number, goes_on in self._births.hear():
+        for pid, number, goes_on, is_clean in self._births.hear():
             slot = self._slots[number]
             if slot.child is not None and slot.child.pid == pid:
+                if not is_clean:
+                    self._break_line(slot, slot.child)
                 self._let_leave(slot.child)
                 slot.child = None
                 slot.is_over = not goes_on
@@ -283,9 +289,10 @@ class ForkingWorker(Worker):
         slot.slate.wipe()
         child.turn = slot.slate.turn
         child.born, child.started = REAL.monotonic(), self.client.clock.now()
+        child.line = self._lines.number(slot.number) if self._lines is not None else 0
         slot.child = child
         with suppress(OSError):  # it is dead, and will be reaped
-            os.write(child.go, GO.pack(slot.number))
+            os.write(child.go, GO.pack(slot.number, child.line))
         os.close(child.go)
         child.go = -1
 
@@ -341,7 +348,13 @@ class ForkingWorker(Worker):
             if slot.child is not child:
                 self._leaving.remove(child)
                 return
+        self._break_line(slot, child)
         self._burials.begin(slot, child, code)
+
+    def _break_line(self, slot: Slot, child: Process) -> None:
+        """Let nobody inherit what a child may not have read to its end."""
+        if self._lines is not None and child.line:
+            self._lines.give_up(slot.number, child.line)
 
     def _is_over(self) -> bool:
         if self._over_at is not None and self._over_at <= REAL.monotonic():
@@ -366,11 +379,16 @@ class ForkingWorker(Worker):
         self._slots = [Slot(number, each) for number, each in enumerate(names)]
         self._over_at = None
         self._ears.open()
-        model = Child(self.client.twin(), self.plan, self._slots)
+        is_fresh = self.plan.jobs_per_child == 1
+        self._lines = Lines(self.client.twin(), self.concurrency) if is_fresh else None
+        model = Child(self.client.twin(), self.plan, self._slots, self._lines)
         # One more than may work at once, as one is made while others take their turns.
-        store = self.concurrency + 1 if self.plan.jobs_per_child == 1 else 0
-        self._births = Births(model, self._ears.close, store)
+        store = self.concurrency + 1 if is_fresh else 0
+        self._births = Births(model, self._ears, store)
         self._burials = Burials(self.client, self._ears.wake)
+        if self._lines is not None:
+            self._lines.open()
+        rehearse(self.client)
         gc.freeze()
         queues = ", ".join(map(repr, self.plan.queues))
         titles.show(f"{name} looks after {self.concurrency} of its kind")
@@ -379,6 +397,8 @@ class ForkingWorker(Worker):
     def _close(self) -> None:
         gc.unfreeze()
         self._births.close()
+        if self._lines is not None:
+            self._lines.close()
         self._ears.close()
         log.info("worker %s has stopped", self.name)
 

@@ -98,7 +98,7 @@ class Loop:
         #: Whether a job runs, or what goes around it.
         self.is_at_work = False
         self._jobs_left: float = plan.jobs_per_child or math.inf
-        self._ends_at = REAL.monotonic() + (plan.child_age_s or math.inf)
+        self._ends_at = math.inf
         #: Whether a burst is over, so that no other need go on in its place.
         self.is_exhausted = False
         self._is_over = False
@@ -118,6 +118,7 @@ class Loop:
             ClusterNeedsTag: it never will.
 
         """
+        self._ends_at = REAL.monotonic() + (self._plan.child_age_s or math.inf)
         self._begin_turn()  # what its parent sees: it works, though there be no queue yet
         try:
             while not self._is_over and not self._switch.is_ending:

@@ -174,6 +174,11 @@ class Source:
             reserver.queues = tuple(self._order(reserver.queues_as_given, self.last))
         return reserver
 
+    def prepare(self) -> None:
+        """Make what takes jobs ahead, where Redis need not be asked for the queues."""
+        if not self._patterns:
+            self.reserver()
+
     def wake(self) -> None:
         """Let a thread go on that waits for a job; the next one waits anew. Any thread may."""
         reserver = self._reserver

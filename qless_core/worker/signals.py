@@ -7,6 +7,8 @@ the job is in a long call of something written in C, as long as that lets other 
 
 from __future__ import annotations
 
+import _thread
+import importlib
 import logging
 import os
 import signal
@@ -16,7 +18,7 @@ import traceback
 from contextlib import contextmanager, suppress
 from functools import partial
 from select import select
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from qless_core.worker.early import leave, let_come
 
@@ -41,6 +43,18 @@ SIGNALS: Final = (
 #: What is done with a signal of which the program itself said nothing.
 _BY_DEFAULT: Final = (signal.SIG_DFL, signal.default_int_handler, leave)
 
+
+#: What the module `signal` calls itself: to make enums of the answers, as it does, takes longer
+#: than many a job.
+_plain: Final = importlib.import_module("_signal")
+#: What handles a signal.
+_handler_of: Final[Callable[[int], object]] = getattr(_plain, "getsignal", signal.getsignal)
+#: Blocks signals, or lets them come; answers those that were blocked.
+_mask: Final[Callable[[int, Iterable[int]], set[int]]] = getattr(
+    _plain, "pthread_sigmask", signal.pthread_sigmask
+)
+#: All that may be blocked.
+_ALL: Final = frozenset(map(int, signal.valid_signals()))
 
 #: What hears signals in this process: one, where a worker runs.
 _open: list[Ears] = []
@@ -67,10 +81,7 @@ class Ears:
 
     def open(self) -> None:
         """Begin to hear."""
-        self._reads, self._writes = os.pipe()
-        for end in (self._reads, self._writes):
-            os.set_blocking(end, False)
-        self._fd_before = signal.set_wakeup_fd(self._writes, warn_on_full_buffer=False)
+        self._fd_before = self._open_pipe()
         for number in self._numbers:
             before = signal.getsignal(number)
             # Where it is ignored, as some programs hand it down, the dead are not told of.
@@ -81,13 +92,31 @@ class Ears:
         _open.append(self)
         let_come()
 
+    def _open_pipe(self) -> int:
+        """Hear by a new pipe; answers what was told of signals before."""
+        self._reads, self._writes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        return signal.set_wakeup_fd(self._writes, warn_on_full_buffer=False)
+
+    def inherit(self) -> None:
+        """Hear by a pipe of its own, in a child that was forked `handing_down` these.
+
+        It has no children to hear of, and is told to end by its parent, not by Ctrl-C.
+        """
+        for end in (self._reads, self._writes):
+            os.close(end)
+        self._open_pipe()
+        if (before := self._before.pop(signal.SIGCHLD, None)) is not None:
+            signal.signal(signal.SIGCHLD, before)
+        self._before.pop(signal.SIGINT, None)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
     def renew(self) -> None:
         """Hear again what a job has made it deaf to: asyncio, for one, takes the pipe away."""
         signal.set_wakeup_fd(self._writes, warn_on_full_buffer=False)
         for number in self._before:
-            if signal.getsignal(number) is not _heard:
+            if _handler_of(number) is not _heard:
                 signal.signal(number, _heard)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, self._before)
+        _mask(signal.SIG_UNBLOCK, self._before)
 
     def forget(self) -> None:
         """Be deaf in a process that a job has forked: what it is told is not for the worker."""
@@ -137,9 +166,43 @@ def renew() -> None:
             ears.renew()
 
 
+#: Whether the process that is forked now goes on to hear what its parent heard.
+_is_handed_down = False
+
+
+def fork(be: Callable[[], NoReturn]) -> int:
+    """Fork a child that goes on to hear; answers its pid. Nothing reaches it before it can heed it.
+
+    Args:
+        be: what the child does, with all signals blocked.
+
+    Raises:
+        OSError: the system makes no more processes, for the time being.
+
+    """
+    global _is_handed_down  # noqa: PLW0603 - it is about the process
+    before = _mask(signal.SIG_BLOCK, _ALL)
+    _is_handed_down = True
+    try:
+        pid = os.fork()
+        _is_handed_down = False
+        if pid == 0:
+            be()
+    finally:
+        _is_handed_down = False
+        _mask(signal.SIG_SETMASK, before)
+    return pid
+
+
+def unblock() -> None:
+    """Let all signals come, in a child that heeds them now."""
+    _mask(signal.SIG_SETMASK, ())
+
+
 def _forget() -> None:
-    for ears in _open:
-        ears.forget()
+    if not _is_handed_down:
+        for ears in _open:
+            ears.forget()
 
 
 os.register_at_fork(after_in_child=_forget)
@@ -178,6 +241,14 @@ def heeding(
         ears.wake()
         thread.join()
         ears.close()
+
+
+def heed(
+    ears: Ears, act: Callable[[signal.Signals], None], leash: int, left_alone: Callable[[], None]
+) -> None:
+    """Let a thread act on signals for as long as the process lives; the arguments as `heeding`."""
+    # Not by `threading`, which waits until it runs.
+    _thread.start_new_thread(_heed, (ears, act, threading.Event(), leash, left_alone))
 
 
 def _heed(

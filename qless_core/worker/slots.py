@@ -23,6 +23,7 @@ class Process:
         started: the same, epoch seconds.
         kill_at: when it is to be killed, if it is there still.
         is_told: whether it was told to end.
+        line: which of the connections of its slot it uses; 0 for one of its own.
         turn: how often those before it in its slot had taken jobs.
         why: why it was killed by its parent; "" where it was not.
 
@@ -34,6 +35,7 @@ class Process:
     started: float = 0
     kill_at: float | None = None
     is_told: bool = False
+    line: int = 0
     turn: int = 0
     why: str = ""
 
