@@ -8,6 +8,13 @@ says how many shards and how much memory a load needs. Then so many shards are s
 server that does one thing at a time in the measured times, with queues of unequal load placed by
 `Placement`, workers (more where there is more to do) that ask and tell in one call, and jobs that
 take a while; it prints how busy the busiest server is, and how long calls waited for it.
+
+    .venv/bin/python -m benchmarks.scaling --cluster [--payload BYTES]
+
+measures, on a cluster of three primaries with a replica each, jobs through one shard and through
+four. A server runs the rules on one core, so what it can do is one second divided by the CPU that a
+job costs it: that is reckoned from the CPU of each primary, without what it uses while nothing is
+done, as one machine has no core for each.
 """
 
 from __future__ import annotations
@@ -15,17 +22,25 @@ from __future__ import annotations
 import argparse
 import heapq
 import math
+import tempfile
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from qless_core import Client
+from qless_core.clock import REAL
 from qless_core.embedded import EmbeddedServer
-from qless_core.shards import Placement
+from qless_core.shards import Placement, ShardedClient
+from tests.support.nodes import cluster
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from qless_core.shards.queue import ShardedQueue
+    from tests.support.nodes import Cluster, Node
 
 #: Jobs that are put and worked to measure what one costs.
 MEASURED = 5_000
@@ -33,6 +48,10 @@ MEASURED = 5_000
 BUSY = 0.6
 #: Jobs that a client puts, and a worker takes and tells, in one round trip.
 AT_ONCE = 50
+#: Seconds in which is measured what a server uses that does nothing.
+IDLE_S = 3.0
+#: Of the shards of a cluster: two of them are on one of its three primaries.
+TAGS = ("{a}", "{b}", "{c}", "{d}")
 #: Seconds that are simulated, and those before that do not count.
 SIMULATED_S, WARM_UP_S = 20.0, 4.0
 
@@ -61,7 +80,12 @@ def main() -> None:
     parser.add_argument("--shards", type=int, help="simulated; as many as are needed, else")
     parser.add_argument("--workers", type=int, default=1_000)
     parser.add_argument("--queues", type=int, default=1_000)
+    parser.add_argument("--cluster", action="store_true", help="measure shards on a cluster")
     args = parser.parse_args()
+    if args.cluster:
+        for line in clustered(args.payload):
+            print(line)
+        return
     costs = measured(args.payload)
     print(f"a job costs {costs.put_s * 1e6:.0f} us to be put and {costs.work_s * 1e6:.0f} us to be")
     print(
@@ -111,6 +135,97 @@ def _cpu_of(client: Client, work: Any) -> float:  # noqa: ANN401 - something to 
 def _memory(client: Client) -> float:
     info: Any = client.redis.info("memory")
     return float(info["used_memory"])
+
+
+def clustered(payload: int) -> list[str]:
+    """Measure jobs through one shard of a cluster, and through four on its three primaries."""
+    data = {"text": "x" * max(0, payload - 12)}
+    with tempfile.TemporaryDirectory(prefix="scaling-") as folder, cluster(Path(folder)) as nodes:
+        one = _through(nodes, TAGS[:1], data)
+        four = _through(nodes, TAGS, data)
+    (alone,) = one.values()
+    single = 1 / alone.cpu_s
+    busiest = max(each.cpu_s * each.jobs for each in four.values())
+    jobs = sum(each.jobs for each in four.values())
+    full, even = sum(1 / each.cpu_s for each in four.values()), jobs / busiest
+    return [
+        (
+            f"one shard: {alone.cpu_s * 1e6:.0f} us of its primary's CPU a job, put, taken and "
+            f"completed {AT_ONCE} at once: one core does {single:,.0f} jobs a second"
+        ),
+        *(
+            f"four shards: {each.shards} on the primary at {port}: {each.jobs:,} jobs, "
+            f"{each.cpu_s * 1e6:.0f} us a job"
+            for port, each in four.items()
+        ),
+        (
+            f"each primary at one core, all full: {full:,.0f} jobs a second (the sum of what each "
+            f"can do), {full / single:.1f} times one shard"
+        ),
+        (
+            f"the same load on each shard: {even:,.0f} (all jobs by the CPU of the busiest "
+            f"primary), {even / single:.1f} times: two shards share it"
+        ),
+    ]
+
+
+@dataclass(frozen=True)
+class Primary:
+    """What a primary did: for how many shards, how many jobs, and the CPU that each cost it."""
+
+    shards: int
+    jobs: int
+    cpu_s: float
+
+
+def _through(nodes: Cluster, tags: Sequence[str], data: dict[str, Any]) -> dict[int, Primary]:
+    """Put and work jobs through shards, the same number on each; answers by the primary's port."""
+    base = nodes.url.partition("?")[0]
+    with ShardedClient({tag: f"{base}?namespace={tag}:" for tag in tags}) as client:
+        queues: dict[str, ShardedQueue] = {}
+        for number in range(1_000):
+            queue = client.queues[f"q{number}"]
+            queues.setdefault(queue.shard, queue)
+        homes = {tag: nodes.primary(tag) for tag in tags}
+        for queue in queues.values():  # connections, and the script
+            queue.put_many([("Job", data)] * AT_ONCE)
+        _work_all(client, [queue.name for queue in queues.values()])
+        idle = _idle([*homes.values()])
+        began = REAL.monotonic()
+        before = {home.port: _cpu(home) for home in homes.values()}
+        for _ in range(MEASURED // AT_ONCE):
+            for queue in queues.values():
+                queue.put_many([("Job", data)] * AT_ONCE)
+        _work_all(client, [queue.name for queue in queues.values()])
+        took = REAL.monotonic() - began
+        used = {
+            home.port: _cpu(home) - before[home.port] - idle[home.port] * took
+            for home in homes.values()
+        }
+    shards = Counter(home.port for home in homes.values())
+    return {
+        port: Primary(count, count * MEASURED, used[port] / (count * MEASURED))
+        for port, count in shards.items()
+    }
+
+
+def _idle(nodes: Sequence[Node]) -> dict[int, float]:
+    """Measure what servers of a cluster use while nothing is done: they talk to one another."""
+    before = {node.port: _cpu(node) for node in nodes}
+    REAL.wait(IDLE_S, Event())
+    return {node.port: (_cpu(node) - before[node.port]) / IDLE_S for node in nodes}
+
+
+def _work_all(client: ShardedClient, queues: Sequence[str]) -> None:
+    reserver = client.reserver(queues)
+    while jobs := reserver.pop(AT_ONCE):
+        client.bulk.complete(jobs)
+
+
+def _cpu(node: Node) -> float:
+    with node.redis() as redis:
+        told: Any = redis.info("cpu")
+    return float(sum(told[name] for name in ("used_cpu_user", "used_cpu_sys")))
 
 
 def needed(costs: Costs, args: argparse.Namespace) -> int:
