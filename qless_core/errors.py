@@ -87,6 +87,9 @@ class NotPermitted(RedisUnavailable):
     passes = False
     advice = "give this Redis user the right; waiting does not help"
 
+    #: What is missing where the server does not know the user.
+    NOBODY: ClassVar = "a user name and a password that the server takes"
+
     def __init__(self, said: str, missing: str = "") -> None:
         #: What the user lacks: a command, a key or a channel, or a password; "" when not known.
         self.missing = missing

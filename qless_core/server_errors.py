@@ -144,7 +144,7 @@ def _is_elsewhere(error: Exception) -> bool:
 def _missing(error: Exception, code: str, text: str, namespace: str) -> str:
     """Say which right is missing, as ACL SETUSER takes it where that can be told; "" if none is."""
     if code in ("NOAUTH", "WRONGPASS") or isinstance(error, exceptions.AuthenticationError):
-        return "a user name and a password that the server takes"
+        return NotPermitted.NOBODY
     is_denied = isinstance(error, exceptions.ResponseError) and _DENIED.search(text)
     if code != "NOPERM" and not is_denied:
         return ""

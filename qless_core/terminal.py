@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from qless_core.masking import hushed
 from qless_core.options import as_number
@@ -11,6 +11,11 @@ from qless_core.options import as_number
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
+
+#: How characters are printed that a terminal would obey, whoever stored them.
+_SHOWN: Final = {
+    code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"
+} | {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 
 
 def say(value: object) -> None:
@@ -25,7 +30,7 @@ def complain(problem: object) -> None:
 
 def _print(value: object, stream: TextIO) -> None:
     encoding = stream.encoding or "utf-8"
-    text = str(value).encode(encoding, "backslashreplace").decode(encoding)
+    text = str(value).translate(_SHOWN).encode(encoding, "backslashreplace").decode(encoding)
     print(text, file=stream)
 
 

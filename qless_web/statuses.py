@@ -9,6 +9,7 @@ from qless_core.errors import (
     ForeignData,
     JobError,
     JobNotFound,
+    NotPermitted,
     QlessError,
     RecurringJobNotFound,
     RedisUnavailable,
@@ -36,7 +37,11 @@ def of_error(error: QlessError) -> int:
 
     >>> of_error(JobNotFound("a")), of_error(BadArgument("no")), of_error(RedisUnavailable("no"))
     (404, 400, 503)
+    >>> of_error(NotPermitted("no", "the command 'evalsha'"))
+    403
     """
+    if isinstance(error, NotPermitted) and error.missing != NotPermitted.NOBODY:
+        return 403  # the server is there, and says what it does not let this user do
     return next(status for kind, status in STATUSES if isinstance(error, kind))
 
 

@@ -1,12 +1,14 @@
 """How long a client may take to send a request, so that slow ones do not hold every thread.
 
 A thread of gunicorn reads a request for as long as its client sends it. Here a connection gets a
-thread only once something has come in, and loses it where the rest does not follow.
+thread only once its request is there, or much of a large one, and loses it where the rest does not
+follow.
 """
 
 from __future__ import annotations
 
 import errno
+import socket
 from functools import partial
 from selectors import EVENT_READ
 from typing import TYPE_CHECKING, Any, Final
@@ -16,10 +18,10 @@ from gunicorn.http.unreader import SocketUnreader  # type: ignore[import-untyped
 from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]  # as above
 
 from qless_core.clock import Clock
+from qless_web.process.arrival import LARGEST, is_there, without_expectation
 from qless_web.process.loan import Loan
 
 if TYPE_CHECKING:
-    import socket
     from concurrent.futures import Future
 
 #: Seconds for a request to come in, and the bytes that give it one more second each: a head takes
@@ -43,6 +45,23 @@ class PatientReader(SocketUnreader):  # type: ignore[misc]  # the base has no ty
         """Give the next request its time."""
         self._until = _CLOCK.monotonic() + PATIENCE_S
 
+    def take_in(self) -> bool:
+        """Take in what has come, without waiting; answers whether a thread is to have it now."""
+        try:
+            data = self.sock.recv(LARGEST, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return is_there(self.buf.getvalue())
+        except OSError:
+            return True  # as it is for the thread, which ends it
+        sent = self.buf.getvalue() + data
+        if not is_there(sent) and (heard := without_expectation(sent)) != sent:
+            sent = heard
+            self.sock.send(b"HTTP/1.1 100 Continue\r\n\r\n", socket.MSG_DONTWAIT)
+        self.buf.seek(0)
+        self.buf.truncate()
+        self.buf.write(sent)
+        return not data or is_there(sent)
+
     def chunk(self, size_hint: int | None = None) -> bytes:
         """Give what has come in; what is there already is given however late it is.
 
@@ -64,19 +83,30 @@ class PatientReader(SocketUnreader):  # type: ignore[misc]  # the base has no ty
 
 
 class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the base has no types
-    """Gives a connection a thread when there is something to read, and that for a while only."""
+    """Gives a connection a thread when its request is there."""
 
     def enqueue_req(self, conn: Any) -> None:  # noqa: ANN401 - the base has no types
-        """Have a thread serve a connection; a new one once its first bytes are there."""
+        """Have a thread serve a connection, once a request is there."""
         if conn.parser is None:
             conn.parser = get_parser(self.cfg, conn.sock, conn.client)
             conn.parser.unreader = PatientReader(conn.sock)
-        if not conn.initialized and not conn.data_ready:
-            conn.timeout = _CLOCK.monotonic() + PATIENCE_S
-            self.pending_conns.append(conn)
-            ready = partial(self.on_pending_socket_readable, conn)
-            self.poller.register(conn.sock, EVENT_READ, ready)
+        if conn.parser.unreader.take_in():
+            self._serve(conn)
             return
+        conn.timeout = _CLOCK.monotonic() + PATIENCE_S
+        self.pending_conns.append(conn)
+        ready = partial(self.on_pending_socket_readable, conn)
+        self.poller.register(conn.sock, EVENT_READ, ready)
+
+    def on_pending_socket_readable(self, conn: Any, client: Any) -> None:  # noqa: ANN401 - as above
+        """Take in more of a request."""
+        if conn.parser.unreader.take_in():
+            self.poller.unregister(client)
+            self.pending_conns.remove(conn)
+            self._serve(conn)
+
+    def _serve(self, conn: Any) -> None:  # noqa: ANN401 - as above
+        conn.data_ready = True
         conn.parser.unreader.begin()
         super().enqueue_req(conn)
 

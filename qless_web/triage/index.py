@@ -13,6 +13,7 @@ from hashlib import blake2b
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
+from qless_core.clock import REAL
 from qless_web.triage import schema
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ _DAMAGED = "it is damaged, and will be built anew"
 _NOT_BEGUN = "nobody has begun it"
 _OTHER = "it is of another version, and will be built anew"
 
-_NAME = re.compile(r"index-([0-9]{1,12})\.sqlite")
+_NAME = re.compile(r"index-([0-9]{1,15})\.sqlite")
 
 
 class NoIndex(Exception):  # noqa: N818 - it says what is the case
@@ -192,7 +193,8 @@ class Index:
 
     def _begun(self, last: Path | None) -> tuple[sqlite3.Connection, str]:
         found = _NAME.fullmatch(last.name) if last else None
-        number = int(found[1]) + 1 if found else 1
+        # A name that was never used: whoever still reads a file that was deleted is to notice.
+        number = max(int(found[1]) + 1 if found else 1, int(REAL.now() * 1000))
         path = self.folder / f"index-{number}.sqlite"
         self._remove_others(path.name)
         _remove(path)

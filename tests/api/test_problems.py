@@ -7,6 +7,7 @@ import logging
 import pytest
 from werkzeug.test import Client as Browser
 
+from qless_core import Client
 from qless_web import create_app
 from tests.web.conftest import Lint
 
@@ -34,6 +35,22 @@ def test_a_method_that_an_address_does_not_take(api, method):
 
     told(answer, 405)
     assert "GET" in answer.headers["Allow"]
+
+
+def test_a_right_that_the_redis_user_has_lost_is_no_outage(client, redis):
+    redis.acl_setuser(
+        "desk", enabled=True, nopass=True, keys=["*"], channels=["*"], commands=["+@all"]
+    )
+    client.queues["q"].put("Job", {}, jid="j")
+    path = client.url.removeprefix("unix://")
+    with Client(f"unix://desk:x@{path}") as desk:
+        api = Browser(create_app(desk))
+        assert api.post("/api/v1/jobs/j/tag", json={"tags": ["a"]}).status_code == 200
+        redis.acl_setuser("desk", commands=["-fcall", "-evalsha"])
+
+        answer = api.post("/api/v1/jobs/j/tag", json={"tags": ["b"]})
+
+    assert "lacks the command" in told(answer, 403)["detail"]
 
 
 def test_a_fault_of_our_own_is_told_and_logged_by_its_request(client, monkeypatch, caplog):

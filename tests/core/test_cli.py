@@ -221,6 +221,17 @@ def test_a_job_is_shown(qless, client):
     assert qless("job", "nobody", code=1) == ["qless: Job nobody does not exist"]
 
 
+def test_what_a_terminal_would_obey_is_spelt_out(qless, client, redis):
+    client.queues["q"].put("Job", {}, jid="j", tags=["a\x1b[2J\u202e"])
+    redis.hset("ql:j:j", "klass", "\x00\x1b[31m\x9b\x7f")
+
+    told = "\n".join(qless("job", "j"))
+
+    assert r"\x00\x1b[31m\x9b\x7f" in told
+    assert r"a\x1b[2J\u202e" in told
+    assert "\x1b" not in told
+
+
 def test_failures_are_counted_and_listed(qless, client):
     for name in "ab":
         client.queues["q"].put("Job", {}, jid=name)

@@ -80,6 +80,30 @@ def test_pages_answer_again_whatever_clients_leave_unfinished(qless_web, console
     assert qless_web.complaints == ""
 
 
+@pytest.mark.parametrize("before", [b"", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"])
+@pytest.mark.parametrize("what", ["half of the headers", "a byte of a form", "half of a chunk"])
+def test_no_thread_waits_for_what_does_not_come(console, connect, what, before):
+    slow = [connect(before + UNFINISHED[what]) for _ in range(3 * THREADS)]
+    if before:
+        assert all(b"200 OK" in connection.recv(65_536) for connection in slow)
+
+    assert get(console.port, "/")[0] == 200
+
+    assert not any(closed(connection) for connection in slow)
+
+
+def test_a_body_may_wait_until_it_is_asked_for(connect):
+    connection = connect(
+        b"POST /pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 17\r\n"
+        b"Expect: 100-continue\r\n\r\n"
+    )
+    assert connection.recv(65_536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+
+    connection.sendall(b'{"queue": "mail"}')
+
+    assert b"200 OK" in connection.recv(65_536)
+
+
 def test_a_client_that_sends_a_byte_now_and_then_is_slow_too(console, connect):
     slow = [connect(UNFINISHED["half of the headers"]) for _ in range(3 * THREADS)]
     done = threading.Event()
