@@ -5,7 +5,8 @@
 
 Fills an index from empty, for a while at the default rate and once without a bound, and tells
 beside it how long one core worked for that: on a machine that does other things, too, that is what
-counts. Then it asks the queries of benchmarks/queries.txt, several times each, as a page does.
+counts. Then it compares the clusters of each group with those that the data set has, and asks the
+queries of benchmarks/queries.txt, several times each, as a page does.
 
 The goals on data set L: 8,000 jobs a second of one core, Redis under 25 % busy at the default rate,
 600 bytes of index a job beside its texts, and 300 ms for 95 of 100 answers.
@@ -21,6 +22,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.dataset import PATTERNS
 from qless_core.client import Client
 from qless_core.clock import Clock
 from qless_web.triage.index import Index
@@ -29,7 +31,12 @@ from qless_web.triage.searching import Search
 from qless_web.triage.writer import Keeping
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+_PATTERNS = """
+SELECT n.name, count(*) FROM jobs j JOIN names n ON n.id = j.grp
+WHERE j.grp IS NOT NULL GROUP BY j.grp, j.pattern
+"""
 
 QUERIES = Path(__file__).with_name("queries.txt")
 
@@ -57,6 +64,7 @@ def main() -> None:
         if index.path is None:
             print(f"without a bound: {filled(client, index, 0)}", flush=True)
         print(size(index), flush=True)
+        print(alike(index, client.failures.groups), flush=True)
         print("\n".join(asked(index, args.rounds)))
 
 
@@ -103,6 +111,26 @@ def size(index: Index) -> str:
         f"{whole / jobs:,.0f} bytes a job, {(whole - texts) / jobs:,.0f} beside the texts; "
         f"{whole / 1e6:,.0f} MB"
     )
+
+
+def alike(index: Index, groups: Mapping[str, int]) -> str:
+    """Say whether the index has the groups, with the patterns and the counts that were made.
+
+    Args:
+        index: of data set L.
+        groups: jobs of each group, as Redis counts them.
+
+    """
+    found: dict[str, list[int]] = {}
+    with index.reading() as connection:
+        for group, count in connection.execute(_PATTERNS):
+            found.setdefault(group, []).append(count)
+    right = sum(
+        sorted(found.get(group, ()))
+        == sorted(len(range(at, jobs, PATTERNS)) for at in range(PATTERNS))
+        for group, jobs in groups.items()
+    )
+    return f"{right} of {len(groups)} groups have their {PATTERNS} clusters, counts to the job"
 
 
 def asked(index: Index, rounds: int) -> list[str]:
