@@ -165,6 +165,19 @@ class Retried(Failed):
         said = _clean(self.group, self.message)
         left = commands.retry(job.jid, job.queue_name, job.holder, self.delay, *said)
         job.note_retry(left, self.delay)
+        if left >= 0:  # else its failure is in its history
+            self._mark(said[0], left)
+
+    def _mark(self, group: str, left: int) -> None:
+        """Say in its history that it was retried; what counts is known by then."""
+        job = self.job
+        details = {"group": group, "delay": round(self.delay, 3), "remaining": left}
+        told = wire.dumps(details, what="the details of a retry")
+        try:
+            # Not as a request that is sent once: that one is the retry itself.
+            job.client.commands.log(job.jid, "retried", told)
+        except QlessError as trouble:
+            log.info("job %r was retried, which its history does not say: %s", job.jid, trouble)
 
 
 @dataclass

@@ -37,7 +37,15 @@ def test_a_job_runs_again_as_often_as_it_may_and_then_has_failed(client, work, c
         ("scheduled", 0, "q-KeyError"),
         ("failed", -1, "q-KeyError"),
     ]
-    assert client.jobs["j"].failure.message.endswith("KeyError: 'x'\n")
+    last = client.jobs["j"]
+    assert last.failure.message.endswith("KeyError: 'x'\n")
+    assert [item.what for item in last.history] == [
+        "put",
+        *["popped", "retried"] * 2,
+        "popped",
+        "failed",
+    ]
+    assert last.history[2].details == {"group": "q-KeyError", "delay": 10, "remaining": 1}
     assert client.failures.groups == {"q-KeyError": 1}
 
 
