@@ -40,7 +40,7 @@ _SLICE_S: Final = 0.25
 #: Changes of the first walk that are written at once, and seconds for which they are held back:
 #: fewer where something was heard of, which people wait for.
 _HELD: Final = 16_000
-_HELD_S, _AWAITED_S = 5.0, 1.0
+_HELD_S, _AWAITED_S = 5.0, 0.3
 #: Seconds for which a job may rest before it is read: most of those put at once are popped at once.
 _REST_S: Final = 0.3
 #: Jobs that are read again in a second, one after the other, for what nobody tells.
