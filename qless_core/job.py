@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from qless_core import wire
 from qless_core.data import JobData
 from qless_core.duration import seconds_of
-from qless_core.errors import BadArgument, JobNotFound, MalformedData
+from qless_core.errors import BadArgument, JobNotFound, MalformedData, RedisUnavailable
 from qless_core.finishing import finish
 from qless_core.job_class import find, klass_name_of, performer_of
 from qless_core.records import Failure, HistoryItem, JobRecord
@@ -304,9 +304,16 @@ class Job:
         somebody retried it by hand; those do not for which it was given back without having begun.
         It begins anew where the job completed: in its next queue, or when it is put again. Of a
         history that was cut (option `max-job-history`) what is left counts, and the used retries.
+
+        A job that a worker has comes without its history: the first look at it is a round trip.
+        While Redis is away the used retries count alone, so that a job can go by it at any time.
         """
+        try:
+            items = self._this_time()
+        except RedisUnavailable:
+            items = []
         taken = 0
-        for item in self._this_time():
+        for item in items:
             if item.what == "popped":
                 taken += 1
             elif item.details.get("ran") is False:

@@ -193,3 +193,15 @@ def test_only_what_waiting_does_not_mend_does_not_pass():
     assert RedisFull.passes
     assert not NotPermitted.passes
     assert not ClusterNeedsTag.passes
+
+
+def test_a_job_goes_by_its_attempt_while_redis_is_away(node):
+    with Client(node.url) as client:
+        queue = client.queues["q"]
+        queue.put("Job", {}, jid="a")
+        queue.pop().retry()
+        job = queue.pop()
+        job.retry()  # what its history says now is not known
+        node.kill()
+
+        assert job.attempt == 2
