@@ -26,6 +26,7 @@ from qless_web.api import (
     stats,
     tags,
     tracked,
+    trash,
     workers,
 )
 from qless_web.api.route import blueprint
@@ -48,6 +49,7 @@ __all__ = [
     "stats",
     "tags",
     "tracked",
+    "trash",
     "workers",
 ]
 

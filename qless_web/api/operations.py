@@ -121,7 +121,8 @@ _EXAMPLE = Progress(
     undone_by="",
 )
 
-_STARTED = Started(
+#: One that is under way, for the document.
+STARTED = Started(
     id="9f3c21aa0b3c4d5e",
     url="/api/v1/operations/9f3c21aa0b3c4d5e",
     total=4812,
@@ -245,7 +246,7 @@ def operation_report(operation: str, format: str) -> Response:  # noqa: A002 - t
                 sample=("order-12",),
                 odd=(Odd(jid="order-13", reason="gone", text=words.why("gone")),),
             ),
-            202: _STARTED,
+            202: STARTED,
         },
     )
 )
@@ -356,7 +357,7 @@ def _ordered(name: str, verb: str, action: str) -> Callable[[Act], Act]:
             body={"type": "object", "properties": {}, "additionalProperties": False},
             example_body={},
             answers={202: Started} if action == "undo_operation" else {200: Progress},
-            examples={202: _STARTED} if action == "undo_operation" else {200: _EXAMPLE},
+            examples={202: STARTED} if action == "undo_operation" else {200: _EXAMPLE},
         )
     )
 

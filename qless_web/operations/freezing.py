@@ -138,7 +138,9 @@ def freeze_undo(
     store.change(client, name, **fields, of=of.id, form=form)
     if picked:
         entries = [f"{index}:{jid}" for index, jid in reversed(picked)]
-        (total,) = send(client, call("rpush", store.list_key(client.keys, name), *entries))
+        total, key = len(entries), store.list_key(client.keys, name)
+        for start in range(0, total, _COPIED):
+            send(client, call("rpush", key, *entries[start : start + _COPIED]))
     else:
         total = _whole(lambda: client.commands.operation_freeze_list(name, of.id))
     store.change(client, name, total=total, classes=store.dumps(dict(of.classes)))

@@ -10,17 +10,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from qless_core import wire
+from qless_core.errors import BadArgument
 from qless_core.reads.plan import Read, Scope, attempt, read
 from qless_web.operations import operation as store
 from qless_web.operations.sending import call, send
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qless_core.client import Client
     from qless_core.keys import Keys
     from qless_web.operations.operation import Operation
 
 #: Jobs of which one hash keeps what they were.
 BLOCK: Final = 100
+#: Entries of a list that one round trip looks at.
+_LOOKED_AT: Final = 5_000
 #: Hashes that one round trip removes.
 _AT_ONCE: Final = 20
 
@@ -147,6 +152,32 @@ def jobs_of(scope: Scope, operation: str, offset: int, count: int) -> Read[list[
         for at, (jid, head) in enumerate(zip(jids, heads, strict=True))
         if isinstance(head, str)
     ]
+
+
+def places(client: Client, operation: Operation, jids: Sequence[str]) -> list[tuple[str, int]]:
+    """Find where jobs stand in the list of the operation that cancelled them.
+
+    Raises:
+        BadArgument: it has not come to one of them.
+        QlessError: Redis could not be asked.
+
+    """
+    open_, found = set(jids), {}
+    key = store.list_key(client.keys, operation.id)
+    (form,) = send(client, call("hget", store.hash_key(client.keys, operation.id), "form"))
+    for start in range(0, operation.at if open_ else 0, _LOOKED_AT):
+        (entries,) = send(client, call("lrange", key, -(start + _LOOKED_AT), -(start + 1)))
+        for at, entry in enumerate(reversed(entries), start):
+            jid = entry if form == "group" else entry[1:]
+            if jid in open_:
+                open_.remove(jid)
+                found[jid] = at
+        if not open_ or not entries:
+            break
+    if open_:
+        problem = f"The operation {operation.id} cancelled no job “{min(open_)[:100]}”."
+        raise BadArgument(problem)
+    return [(jid, found[jid]) for jid in jids]
 
 
 def _head(text: str) -> dict[str, str]:

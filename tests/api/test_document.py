@@ -50,8 +50,8 @@ def test_every_action_of_the_console_is_in_it(document):
     }
 
     snake = {re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", name) for name in posts}
-    # These are parts of what `startOperation` does, and of `undoOperation`.
-    within = {"prepare_operation", "start_cancelling", "restore_jobs"}
+    # These are parts of what `startOperation` does.
+    within = {"prepare_operation", "start_cancelling"}
     assert snake == set(ACTIONS) - within
 
 

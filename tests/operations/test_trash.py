@@ -22,6 +22,56 @@ def test_a_cancelled_job_is_shown_and_restored_by_its_tick(shop, client, operati
     assert client.commands.get("b").failure.group == "boom"
 
 
+def test_a_program_lists_what_rests_and_brings_back_some_and_then_all(shop, operations, web):
+    jids = [f"job-{number}" for number in range(7)]
+    shop.fail(*jids)
+    shop.fail("other", group="other")
+    made = operations.do("cancel", {"group": "boom"}, note="x")["id"]
+    operations.do("cancel", {"jids": ["other"]})
+
+    listed = walk(web, "/api/v1/trash")
+    assert [each["count"] for each in listed] == [1, 7]
+    assert listed[1]["operation"] == made
+    assert listed[1]["until"] - listed[1]["when"] == 24 * 3_600
+    inside = walk(web, listed[1]["url"])
+    assert sorted(each["jid"] for each in inside) == jids
+    assert {each["state"] for each in inside} == {"failed"}
+
+    def restore(body, status=202):
+        answer = web.post(f"/api/v1/trash/{made}/restore", json=body)
+        assert answer.status_code == status, answer.text
+        return answer.json
+
+    some = restore({"jids": ["job-5", "job-2"]})
+    assert some["total"] == 2
+    assert operations.until(some["id"])["done"] == 2
+    assert shop.state("job-5") == shop.state("job-2") == "failed"
+    assert shop.state("job-1") == "gone"
+    assert sorted(each["jid"] for each in walk(web, listed[1]["url"])) == [
+        "job-0", "job-1", "job-3", "job-4", "job-6",
+    ]  # fmt: skip
+    assert "cancelled no job “nobody”" in restore({"jids": ["job-1", "nobody"]}, 409)["detail"]
+    for body in ({"jids": []}, {"jids": "job-1"}, {"jids": [7]}, {"all": True}):
+        restore(body, 400)
+    everything = restore({})
+    found = operations.until(everything["id"])
+    assert (found["done"], found["left"]) == (5, {"untouched": 2})
+    assert all(shop.state(jid) == "failed" for jid in jids)
+    assert web.post("/api/v1/trash/00000000000000ff/restore", json={}).status_code == 404
+    assert web.get("/api/v1/trash/00000000000000ff").status_code == 404
+
+
+def walk(web, address):
+    """Read a list to its end, two at a time."""
+    found, cursor = [], ""
+    while cursor is not None:
+        query = {"limit": 2, **({"cursor": cursor} if cursor else {})}
+        part = web.get(address, query_string=query).json
+        found += part["items"]
+        cursor = part["next"]
+    return found
+
+
 def test_the_oldest_goes_when_there_is_too_much(client, shop, redis, operations):
     for name in ("old", "new"):
         shop.fail(*(f"{name}-{number}" for number in range(150)), group=name)

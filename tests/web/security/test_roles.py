@@ -50,11 +50,12 @@ TABLE = list(product(sorted(ACTIONS), (NOBODY, *ROLES)))
 #: Actions that the API has at an address of another form, and the body that it takes.
 API = {
     "start_operation": ("/api/v1/operations", {"action": "retry", "selection": {"jids": ["a"]}}),
+    "restore_jobs": (f"/api/v1/trash/{NAMES['operation']}/restore", {}),
     "start_cancelling": ("/api/v1/operations", {"action": "cancel", "selection": {"jids": ["a"]}}),
 }
 
 #: Actions that only forms have: the API has them as a part of others.
-FORMS_ALONE = {"prepare_operation", "restore_jobs"}
+FORMS_ALONE = {"prepare_operation"}
 
 
 def ways(name):
