@@ -4,10 +4,11 @@
 
 Two servers hold as many jobs each that wait in one queue, and as many that have failed in it. Both
 consoles are asked in turns for what shows the same rows: the queue and its failures, 25 and 100 at
-a time, the first page and one in the middle, all queues, and one job. Of theirs only the rows are
-asked for, as JSON, without the page around them that a browser loads besides; ours is the page.
-Printed are the milliseconds that were in the middle of the rounds, those of CPU that console and
-server took together, and how many times as much theirs are. Deep pages are asked for twice only.
+a time, the first page and one in the middle, all queues, and one job. A page is what a browser
+loads: ours in one answer, theirs the page and then its rows as JSON. Rows are what a program asks
+for, of the first page: JSON of the APIs of both. Printed are the milliseconds that were in the
+middle of the rounds, those of CPU that console and server took together, and how many times as much
+theirs are. Deep pages are asked for twice only.
 
 rq-dashboard is installed into an environment of its own below `FOLDER`, and started by its own
 command.
@@ -45,6 +46,11 @@ clock = Clock()
 PATIENCE_S = 300.0
 #: Our jobs: as those of `benchmarks.others.rqdashboard`.
 MESSAGE = "cannot lock session 4711 at orders.example:3812: no answer within 30 s"
+#: Lists: the word for it, what theirs is called, our page, and our API.
+LISTS = (
+    ("queue", "queued", "/queues/bench/waiting", "/api/v1/queues/bench/jobs?state=waiting&"),
+    ("failures", "failed", "/failed/shop-Timeout", "/api/v1/failures/shop-Timeout/jobs?"),
+)
 #: Jobs that are popped at once.
 AT_ONCE = 500
 
@@ -58,11 +64,11 @@ class Side(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """The same rows here and there; `deep` for those that take long."""
+    """The same here and there, each in one or several answers; `deep` for what takes long."""
 
     what: str
-    ours: str
-    theirs: str
+    ours: tuple[str, ...]
+    theirs: tuple[str, ...]
     deep: bool = False
 
 
@@ -94,31 +100,32 @@ def main() -> None:
 
 def pairs(redis: Redis, their_job: str, jobs: int) -> Iterator[Pair]:
     """Give what is compared; `their_job` is a failed one of theirs."""
-    yield Pair("all queues", "/queues", "/0/data/queues.json")
+    queues = "/0/data/queues.json"
+    yield Pair("all queues, page", ("/queues",), ("/", queues))
+    yield Pair("all queues, rows", ("/api/v1/queues",), (queues,))
     for size in (25, 100):
-        for where, page in (("first page", 1), ("in the middle", jobs // size // 2)):
-            deep = page > 1
-            yield Pair(
-                f"queue, {size} rows, {where}",
-                f"/queues/bench/waiting?size={size}&page={page}",
-                f"/0/data/jobs/bench/queued/{size}/asc/{page}.json",
-            )
-            yield Pair(
-                f"failures, {size} rows, {where}",
-                f"/failed/shop-Timeout?size={size}&page={page}",
-                f"/0/data/jobs/bench/failed/{size}/asc/{page}.json",
-                deep,
-            )
+        for where, page in (("first", 1), ("in the middle", jobs // size // 2)):
+            for what, kind, path, api in LISTS:
+                place = f"bench/{kind}/{size}/asc/{page}"
+                rows = f"/0/data/jobs/{place}.json"
+                ours = f"{path}?size={size}&page={page}"
+                deep = page > 1
+                name = f"{what}, {size}, {where}"
+                yield Pair(f"{name}, page", (ours,), (f"/0/view/jobs/{place}", rows), deep)
+                if not deep:
+                    yield Pair(f"{name}, rows", (f"{api}limit={size}",), (rows,))
     found: Any = redis.lindex("ql:f:shop-Timeout", 0)
-    yield Pair("a failed job", f"/jobs/{found.decode()}", f"/0/data/job/{their_job}.json")
+    ours, theirs = f"/jobs/{found.decode()}", f"/0/data/job/{their_job}.json"
+    yield Pair("a failed job, page", (ours,), (f"/0/view/job/{their_job}", theirs))
+    yield Pair("a failed job, rows", (f"/api/v1{ours}",), (theirs,))
 
 
 def compared(pair: Pair, ours: Side, theirs: Side, rounds: int) -> str:
     """Ask both in turns; gives the line."""
     costs: tuple[list[Cost], list[Cost]] = ([], [])
     for _ in range(rounds):
-        costs[0].append(_ask(ours, pair.ours))
-        costs[1].append(_ask(theirs, pair.theirs))
+        costs[0].append(_all(ours, pair.ours))
+        costs[1].append(_all(theirs, pair.theirs))
     here, there = (
         Cost(median(each.took for each in some), median(each.worked for each in some))
         for some in costs
@@ -128,6 +135,12 @@ def compared(pair: Pair, ours: Side, theirs: Side, rounds: int) -> str:
     return (
         f"{pair.what:40}{figures}{there.took / here.took:>9.1f}{there.worked / here.worked:>9.1f}"
     )
+
+
+def _all(side: Side, paths: tuple[str, ...]) -> Cost:
+    """Ask for one after another; gives what they cost together."""
+    costs = [_ask(side, path) for path in paths]
+    return Cost(sum(each.took for each in costs), sum(each.worked for each in costs))
 
 
 def _ask(side: Side, path: str) -> Cost:
