@@ -101,9 +101,14 @@ WHERE j.grp = ? GROUP BY j.pattern ORDER BY 2 DESC, 1
 _NEWEST: Final = """
 SELECT jid FROM jobs INDEXED BY jobs_grp WHERE grp = ? AND pattern = ? ORDER BY since DESC LIMIT 1
 """
+# A stretch of the index for each slot: to group by slots would sort all jobs of the group.
 _SLOTS: Final = """
-SELECT pattern, min(? - 1, (since - ?) / ?), count(*) FROM jobs INDEXED BY jobs_grp
-WHERE grp = ? GROUP BY 1, 2
+WITH RECURSIVE slot(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM slot WHERE n < :last)
+SELECT (
+  SELECT count(*) FROM jobs INDEXED BY jobs_grp
+  WHERE grp = :grp AND pattern = :pattern AND since >= :first + n * :width
+    AND since < CASE n WHEN :last THEN 9223372036854775807 ELSE :first + (n + 1) * :width END
+) FROM slot
 """
 _OF_PATTERN: Final = """
 SELECT jid FROM jobs INDEXED BY jobs_grp WHERE grp = ? AND pattern = ?
@@ -139,9 +144,7 @@ def of_index(
         return Clusters(as_of=as_of, complete=complete)
     first = min(row[2] for row in counted)
     width = max(1, (int(now * 1000) - first) // SLOTS + 1)
-    slots: dict[int, list[int]] = {row[0]: [0] * SLOTS for row in counted}
-    for pattern, slot, count in connection.execute(_SLOTS, (SLOTS, first, width, grp)):
-        slots[pattern][slot] = count
+    axis = {"grp": grp, "first": first, "width": width, "last": SLOTS - 1}
     rows = [
         Cluster(
             pattern=_text(connection, pattern),
@@ -149,7 +152,7 @@ def of_index(
             example_jid=_jid(connection, grp, pattern),
             first_seen=low / 1000,
             last_seen=high / 1000,
-            slots=tuple(slots[pattern]),
+            slots=tuple(n for (n,) in connection.execute(_SLOTS, {**axis, "pattern": pattern})),
         )
         for pattern, count, low, high in counted[:most]
     ]
