@@ -42,6 +42,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
 D = TypeVar("D")
+E = TypeVar("E")
 
 #: Where the app keeps its console.
 EXTENSION = "qless_web"
@@ -195,6 +196,10 @@ class Current:
     def read(
         self, one: Plan[A], two: Plan[B], three: Plan[C], four: Plan[D], /
     ) -> tuple[A, B, C, D]: ...
+    @overload
+    def read(
+        self, one: Plan[A], two: Plan[B], three: Plan[C], four: Plan[D], five: Plan[E], /
+    ) -> tuple[A, B, C, D, E]: ...
     def read(self, *plans: Plan[Any]) -> Any:
         """Read what a page shows, and the counts around it, in the same round trips.
 

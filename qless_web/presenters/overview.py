@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from qless_core.reads.server import ServerFacts
     from qless_web.minutes import LastHour, Minutes
     from qless_web.presenters.rows import GroupRow, QueueRow
+    from qless_web.triage.deploys import Deploy
 
 #: Queues that the overview lists; where there are more, those with the most jobs.
 QUEUES = 25
@@ -155,10 +156,11 @@ class OverviewPage(Page):
 
 
 class Done(NamedTuple):
-    """What was done: by all queues in the last day, and by each in the last hour."""
+    """What was done: by all queues in the last day, by each in the last hour, and by deploys."""
 
     day: Minutes
     hour: LastHour
+    deploys: tuple[Deploy, ...] = ()
 
 
 def overview_page(
@@ -184,7 +186,7 @@ def overview_page(
         more_attention=_more(found, now, len(attention)),
         figures=_figures(found, around),
         queues=queue_rows(_shown(found.queues.rows), done.hour),
-        throughput=throughput(done.day),
+        throughput=throughput(done.day, done.deploys),
         queues_total=found.queues.total,
         queues_empty=None if found.queues.total else _BEGIN,
         states=QUEUE_STATES,

@@ -15,10 +15,11 @@ from qless_web.presenters.page import Link
 from qless_web.presenters.throughput import Throughput, throughput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from qless_core.reads.queues import QueueDay, QueueDetail
     from qless_web.minutes import Minutes
+    from qless_web.triage.deploys import Deploy
 
 #: How many days back the page shows at a glance.
 DAYS = 30
@@ -133,7 +134,13 @@ def day_of(text: str | None) -> int | None:
     return int(moment.timestamp())
 
 
-def queue_stats(queue: QueueDetail, minutes: Minutes, day: int | None, now: float) -> QueueStats:
+def queue_stats(
+    queue: QueueDetail,
+    minutes: Minutes,
+    day: int | None,
+    now: float,
+    deploys: Sequence[Deploy] = (),
+) -> QueueStats:
     """Return the statistics of a day, None is today, and of the minutes of the last one."""
     today = int(now) // _DAY_S * _DAY_S
     shown = today if day is None else day
@@ -162,7 +169,7 @@ def queue_stats(queue: QueueDetail, minutes: Minutes, day: int | None, now: floa
             (_link(name, each.start, today), day_text(each.start), each.completed, each.failures)
             for each in reversed(queue.days)
         ),
-        throughput=throughput(minutes),
+        throughput=throughput(minutes, deploys),
     )
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from qless_web.minutes import Minute, Minutes
+    from qless_web.triage.deploys import Deploy
 
 #: Pixels: completed jobs stand on the axis, failures hang below it.
 _UP, _DOWN = 72, 28
@@ -27,6 +28,9 @@ _WORDY = 22.0
 
 _HOUR = 60
 
+#: Deploys that the words about a chart name.
+_NAMED = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Gap:
@@ -38,11 +42,20 @@ class Gap:
     has_room: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A deploy: across in percent, and which it is and when."""
+
+    x: float
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HourRow:
     """What was done in an hour, for the table: `most` is its busiest minute."""
 
     hour: str
+    deploys: str
     completed: int
     failures: int
     most: int
@@ -62,6 +75,7 @@ class Throughput:
         most_completed: what the top of the upper part stands for.
         most_failures: what the foot of the lower part stands for.
         gaps: where nobody counted.
+        deploys: a line at each, the latest first.
         ticks: along the axis.
         label: the same in a sentence.
         rows: the same as a table, the newest hour first.
@@ -77,6 +91,7 @@ class Throughput:
     most_completed: int
     most_failures: int
     gaps: tuple[Gap, ...]
+    deploys: tuple[Line, ...]
     ticks: tuple[Tick, ...]
     label: str
     rows: tuple[HourRow, ...]
@@ -94,9 +109,10 @@ class Spark:
     label: str
 
 
-def throughput(minutes: Minutes) -> Throughput:
-    """Return the chart of a day."""
+def throughput(minutes: Minutes, deploys: Sequence[Deploy] = ()) -> Throughput:
+    """Return the chart of a day, with the deploys in it, the latest first."""
     counts = minutes.counts
+    within = [each for each in deploys if minutes.start <= each.at / 60 < minutes.end]
     completed = [None if each is None else each.completed for each in counts]
     failures = [None if each is None else each.failures for each in counts]
     most_completed = nice_ceiling(max((each or 0 for each in completed), default=0))
@@ -110,9 +126,10 @@ def throughput(minutes: Minutes) -> Throughput:
         most_completed=most_completed,
         most_failures=most_failures,
         gaps=tuple(_gaps(counts)),
+        deploys=tuple(_lines(minutes, within)),
         ticks=_ticks(len(counts)),
-        label=_words(minutes),
-        rows=tuple(reversed(list(_rows(minutes)))),
+        label=_words(minutes) + _named(within),
+        rows=tuple(reversed(list(_rows(minutes, within)))),
         known=minutes.missed < len(counts),
     )
 
@@ -179,6 +196,21 @@ def _gaps(counts: Sequence[Minute | None]) -> Iterator[Gap]:
         at += width
 
 
+def _lines(minutes: Minutes, deploys: Sequence[Deploy]) -> Iterator[Line]:
+    for each in deploys:
+        x = 100 * (each.at / 60 - minutes.start) / len(minutes.counts)
+        when = f"{dt.datetime.fromtimestamp(each.at, dt.UTC):%Y-%m-%d %H:%M} UTC"
+        yield Line(round(x, 3), f"deploy {each.name}, {when}")
+
+
+def _named(deploys: Sequence[Deploy]) -> str:
+    if not deploys:
+        return ""
+    names = ", ".join(each.name for each in deploys[:_NAMED])
+    more = f" and {count(len(deploys) - _NAMED)} more" if len(deploys) > _NAMED else ""
+    return f"; deploy{_s(len(deploys))} {names}{more}"
+
+
 def _ticks(minutes: int) -> tuple[Tick, ...]:
     hours = minutes // _HOUR
     words = (f"{hours * part // 4} h ago" for part in (4, 3, 2, 1))
@@ -186,12 +218,13 @@ def _ticks(minutes: int) -> tuple[Tick, ...]:
     return (*ticks, Tick(100, "now"))
 
 
-def _rows(minutes: Minutes) -> Iterator[HourRow]:
+def _rows(minutes: Minutes, deploys: Sequence[Deploy]) -> Iterator[HourRow]:
     numbered: Iterable[tuple[int, Minute | None]] = enumerate(minutes.counts, minutes.start)
     for hour, part in itertools.groupby(numbered, lambda each: each[0] // _HOUR):
         counts = [each for _, each in part]
         known = [each for each in counts if each]
         yield HourRow(
+            deploys=", ".join(each.name for each in deploys if each.at // 3600 == hour),
             hour=f"{dt.datetime.fromtimestamp(hour * 3600, dt.UTC):%Y-%m-%d %H:00}",
             completed=sum(each.completed for each in known),
             failures=sum(each.failures for each in known),

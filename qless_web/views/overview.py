@@ -9,6 +9,7 @@ from qless_web import minutes
 from qless_web.console import current
 from qless_web.presenters import overview
 from qless_web.rendering import render
+from qless_web.triage.deploys import deploys
 
 blueprint = Blueprint("overview", __name__)
 
@@ -17,7 +18,8 @@ blueprint = Blueprint("overview", __name__)
 def index() -> Response:
     """Show what needs attention, the queues, the failures, and who works."""
     here = current()
-    found, day, hour, server = here.read(
-        reads.overview(), minutes.of_day(), minutes.of_hour(), reads.server()
+    found, server, day, hour, marks = here.read(
+        reads.overview(), reads.server(), minutes.of_day(), minutes.of_hour(), deploys()
     )
-    return render(overview.overview_page(found, here.counts, overview.Done(day, hour), server))
+    done = overview.Done(day, hour, marks)
+    return render(overview.overview_page(found, here.counts, done, server))

@@ -14,6 +14,7 @@ from qless_web.presenters import problems, queue_stats, queues
 from qless_web.presenters.paging import part_of
 from qless_web.remembered import asked_page
 from qless_web.rendering import render
+from qless_web.triage.deploys import deploys
 
 blueprint = Blueprint("queues", __name__)
 
@@ -52,10 +53,13 @@ def show(queue: str, tab: str = "stats") -> Response:
 def _stats(queue: str) -> Response:
     day = queue_stats.day_of(request.args.get("date"))
     here = current()
-    found, done = here.read(reads.queue(queue, day, days=queue_stats.DAYS), minutes.of_day(queue))
+    found, done, marks = here.read(
+        reads.queue(queue, day, days=queue_stats.DAYS), minutes.of_day(queue), deploys()
+    )
     if not queues.exists(found):
         return _unknown(queue)
-    return render(queues.stats_page(found, queue_stats.queue_stats(found, done, day, here.now)))
+    stats = queue_stats.queue_stats(found, done, day, here.now, marks)
+    return render(queues.stats_page(found, stats))
 
 
 def _jobs(queue: str, tab: str) -> Response:

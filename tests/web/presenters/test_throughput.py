@@ -6,6 +6,7 @@ import re
 
 from qless_web.minutes import DAY, HOUR, Minute, Minutes
 from qless_web.presenters.throughput import spark, throughput
+from qless_web.triage.deploys import Deploy
 
 #: The minute that begins at 2023-11-15 00:00 UTC.
 MIDNIGHT = 1_700_006_400 // 60
@@ -53,6 +54,17 @@ def test_a_gap_is_no_zero():
     assert (gap.text, gap.has_room) == ("719 minutes not counted", True)
     assert (gap.x, gap.width) == (0.069, 49.931)
     assert chart.label == "1 completed, 0 failures; 719 minutes not counted"
+
+
+def test_a_deploy_is_a_line_where_it_was_and_named_in_words_and_in_the_table():
+    end = MIDNIGHT * 60
+    marks = [Deploy(f"v{back}", end - 3600 * back + 60) for back in (0, 1, 6, 12, 18, 25)]
+    chart = throughput(day(m10=Minute(1, 0)), marks)
+
+    assert [each.x for each in chart.deploys] == [95.903, 75.069, 50.069, 25.069]
+    assert chart.deploys[0].text == "deploy v1, 2023-11-14 23:01 UTC"
+    assert chart.label.endswith("0 failures; deploys v1, v6, v12 and 1 more")
+    assert [row.deploys for row in chart.rows if row.deploys] == ["v1", "v6", "v12", "v18"]
 
 
 def test_the_table_has_the_hours_the_newest_first():

@@ -6,6 +6,7 @@ import pytest
 
 from qless_web.live.counting import Counting
 from qless_web.settings import Settings
+from qless_web.triage import deploys
 from tests.support.stored import everything
 
 #: An hour begins, but no day.
@@ -48,6 +49,17 @@ def test_the_overview_shows_all_queues(see):
 )
 def test_a_queue_shows_its_own(see, queue, words):
     assert words in chart(see(f"/queues/{queue}")).attributes["aria-label"]
+
+
+@pytest.mark.usefixtures("counted")
+@pytest.mark.parametrize("path", ["/", "/queues/mail"])
+def test_a_deploy_is_drawn_as_a_line(client, see, path):
+    deploys.mark(client.redis, client.keys, deploys.Deploy("v7", client.now() - 90))
+
+    page = see(path)
+
+    assert len(page.all("svg", class_="deploy")) == 1
+    assert chart(page).attributes["aria-label"].endswith("not counted; deploy v7")
 
 
 @pytest.mark.usefixtures("counted")
