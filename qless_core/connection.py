@@ -258,7 +258,11 @@ class Guided(_Connection):
         self._generation = self._guide.generation
         if place is not None:
             self.host, self.port = place
-        sock = super()._connect()  # type: ignore[no-untyped-call,safe-super]  # redis-py's class of the kind has one
+        try:
+            sock = super()._connect()  # type: ignore[no-untyped-call,safe-super]  # redis-py's class of the kind has one
+        except TimeoutError:
+            self._see_to_silence()
+            raise
         self._answers = hiredis.Reader(
             protocolError=exceptions.InvalidResponse,
             replyError=self._parser.parse_error,
@@ -314,12 +318,9 @@ class Guided(_Connection):
             raise
 
     def _see_to_silence(self) -> None:
-        """Let the next use look for another server, where one may have taken over.
-
-        The others that rest lead there, too, and each would be waited for as long.
-        """
+        """Let the next use look for another server, where one may have taken over."""
         if self._guide.to_primary:
-            self._guide.astray()
+            self._guide.silent((self.host, self.port))
 
     def _see_to(self, error: Exception) -> None:
         """Have the next use connect anew where this is the wrong server.

@@ -67,6 +67,9 @@ class Guide:
         """Note that a connection led to the wrong server, so that all are made anew."""
         self.generation += 1
 
+    def silent(self, place: Place) -> None:
+        """Note that a server gave no answer in time; nobody else could be asked instead of it."""
+
 
 class AskingGuide(Guide, ABC):
     """Asks one of several that know where the primary is.
@@ -114,6 +117,15 @@ class AskingGuide(Guide, ABC):
         """Note that the one who was asked is behind the times: others are asked before it."""
         super().astray()
         self.places = (*self.places[1:], *self.places[:1])
+
+    def silent(self, place: Place) -> None:
+        """Note that a server gave no answer in time, so that all connections are made anew.
+
+        Others that rest lead there, too, and each would be waited for as long. It is asked last.
+        """
+        self.generation += 1
+        if place in self.places:
+            self.places = (*(each for each in self.places if each != place), place)
 
     def _ask(self, place: Place) -> Place:
         """Ask at a place where the primary is."""
