@@ -7,9 +7,9 @@ from tests.support.polling import eventually
 JOBS = 24
 
 
-def work(program, *whats):
+def work(program, *jobs):
     """Have a fresh child run each of these jobs; answers their jids."""
-    jids = [program.put(what) for what in whats]
+    jids = [program.put(what) for what in jobs]
     program.start("forking", jobs_per_child=1, burst=True)
     assert program.ended() == 0
     return jids
