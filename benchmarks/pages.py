@@ -31,10 +31,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from benchmarks.dataset import build
-from benchmarks.processes import family, worked
 from qless_core import Client
 from qless_core.clock import Clock
 from qless_core.embedded import EmbeddedServer
+from tests.support.proc import family, worked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

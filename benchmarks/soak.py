@@ -35,12 +35,12 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from benchmarks.processes import family, files, resident
 from qless_core.client import Client
 from qless_core.clock import Clock
 from qless_core.embedded import EmbeddedServer
 from qless_core.errors import QlessError
 from qless_web.demo.workers import Crew
+from tests.support.proc import family, files, resident
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
