@@ -7,6 +7,7 @@ local encode = cjson.encode
 local floor = math.floor
 -- What is asked for hundreds of times a call: a local one is had for less than a global one.
 local tonumber, type, ipairs, pcall, unpack = tonumber, type, ipairs, pcall, unpack
+local byte = string.byte
 
 -- The latest moment that is taken, in the year 5138: a later one is a mistake, and would owe children of
 -- recurring jobs without end.

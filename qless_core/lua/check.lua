@@ -130,8 +130,6 @@ local SIDES = { '-history', '-dependents', '-dependencies' }
 -- The letters that these end in, `s` and `y`: most jids are told by the last one.
 local LAST = { [115] = true, [121] = true }
 
-local byte = string.byte
-
 -- Check.stem(jid) -> the jid of the job of which this one's key would be a part, or nil.
 function Check.stem(jid)
   if not LAST[byte(jid, -1)] then

@@ -16,34 +16,42 @@ local function moment(word)
   if not now or not (now >= 0 and now <= LATEST) then
     Check.must('now', 'a number from 0 to 1e11', word)
   end
-  Call.now = string.find(word, '^%d+%.?%d*$') and word or string.format('%.17g', now)
+  -- What Lua reads and begins with a digit, but no 0, and ends with one, is to Redis the same number; Lua reads
+  -- nothing behind a zero byte.
+  local first, last = byte(word, 1), byte(word, -1)
+  if first > 48 and first <= 57 and last >= 48 and last <= 57 and not string.find(word, '\0', 1, true) then
+    Call.now = word
+  else
+    Call.now = string.format('%.17g', now)
+  end
   return now
 end
 
-local function run(keys, argv)
-  local command = Commands[argv[1] or '']
+-- run(keys, argv, name): `name` is the first of argv, of which the command gets those behind the moment.
+local function run(keys, argv, name)
+  local command = Commands[name or '']
   if not command then
     Check.refuse('UNKNOWN_COMMAND', 'there is no such command')
   end
-  if ROUTE and (#keys ~= 1 or keys[1] ~= ROUTE) then
-    Check.refuse('BAD_ARGUMENT', 'takes the one key ' .. ROUTE .. ', got ' .. #keys)
-  elseif not ROUTE and #keys > 0 then
-    Check.refuse('BAD_ARGUMENT', 'takes no keys, got ' .. #keys)
+  if keys[1] ~= ROUTE or keys[2] then
+    Check.refuse('BAD_ARGUMENT', (ROUTE and 'takes the one key ' .. ROUTE or 'takes no keys') .. ', got ' .. #keys)
   end
-  return command(moment(argv[2]), Check.rest(argv, 3))
+  local now = moment(argv[2])
+  local count = #argv
+  for i = 3, count do
+    argv[i - 2] = argv[i]
+  end
+  argv[count], argv[count - 1] = nil, nil
+  return command(now, argv)
 end
 
 -- As a function of the server all of this lives on from call to call: what one call has learned must not
 -- be believed by the next.
-local function forget()
-  Config.forget()
-  Call.uncounted, Call.command, Call.told, Call.unfinished = nil, nil, nil, nil
-  Call.brief = nil
-end
-
 Answer = function(keys, argv)
-  forget()
-  local ok, reply = pcall(run, keys, argv)
+  local asked = argv[1]
+  Config.forget()
+  Call.uncounted, Call.command, Call.told, Call.unfinished, Call.brief = nil, nil, nil, nil, nil
+  local ok, reply = pcall(run, keys, argv, asked)
   if Call.uncounted then
     pcall(Stats.settle)
   end
@@ -51,8 +59,7 @@ Answer = function(keys, argv)
     return reply
   end
   if type(reply) == 'table' and reply.code then
-    local asked = Call.command or argv[1] or 'qless'
-    local name = string.gsub(Check.short(asked, 100), '^%l', string.upper)
+    local name = string.gsub(Check.short(Call.command or asked or 'qless', 100), '^%l', string.upper)
     local where = string.gsub(reply.where, '^user_function', 'user_script')
     return redis.error_reply(reply.code .. ' ' .. where .. name .. '(): ' .. reply.sentence)
   end
