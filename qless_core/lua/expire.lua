@@ -73,12 +73,15 @@ end
 -- Expire.locks(now, queue, count) -> jids that the next worker gets, out of the first `count` locks
 -- that are past. They stay in the set of locks, for pop to renew.
 function Expire.locks(now, queue, count)
-  local free = {}
   if count <= 0 then
-    return free
+    return {}
   end
   local locks = Key.locks(queue)
-  local jids = call('zrangebyscore', locks, '-inf', Call.now, 'limit', 0, count)
+  local jids = call('zrangebyscore', locks, '-inf', Call.now, 'limit', '0', Json.stored(count))
+  if #jids == 0 then
+    return jids
+  end
+  local free = {}
   for _, jid in ipairs(jids) do
     local whole = Job.is_whole(jid)
     local known = whole and call('hmget', Key.job(jid), 'state', 'worker', 'grace', 'remaining',

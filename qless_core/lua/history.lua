@@ -164,7 +164,7 @@ end
 
 -- History.read(jid, legacy) -> items, oldest first, an old field's among them. Reads only.
 function History.read(jid, legacy)
-  local items = call('lrange', Key.history(jid), 0, -1)
+  local items = call('lrange', Key.history(jid), '0', '-1')
   if not legacy then
     return items
   end

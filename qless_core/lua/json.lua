@@ -13,6 +13,11 @@ function Json.stored(n)
   return DIGITS[n] or n
 end
 
+-- Json.whole(n) -> the same for a whole number that grows.
+function Json.whole(n)
+  return DIGITS[n] or (n < 1e15 and string.format('%d', n)) or n
+end
+
 -- Whether a text is one of these.
 local IS_DIGIT = {}
 for _, text in pairs(DIGITS) do

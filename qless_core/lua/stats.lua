@@ -82,11 +82,11 @@ end
 
 local function count(queue, when, name, other)
   local key = key_of('stats', when, queue)
-  if call('hincrby', key, name, 1) == 1 then
+  if call('hincrby', key, name, '1') == 1 then
     retain(key, queue, Stats.bin(when))
   end
   if other then
-    call('hincrby', key, other, 1)
+    call('hincrby', key, other, '1')
   end
 end
 
@@ -130,15 +130,25 @@ local function bucket(seconds)
   return 'd' .. floor(seconds / DAY)
 end
 
+-- The names of the bars of waits and runs below a minute, as most are.
+local SECONDS = {}
+
 -- Adds one duration to the figures under a key; answers whether it is the first.
 local function add_one(key, seconds)
-  local bar = bucket(seconds)
+  local bar = SECONDS[floor(seconds)]
+  if not bar then
+    bar = bucket(seconds)
+    if seconds < 60 then
+      SECONDS[floor(seconds)] = bar
+    end
+  end
   local known = call('hmget', key, 'total', 'mean', 'vk', bar)
   local total = (Check.finite(known[1]) or 0) + 1
   local before = Check.finite(known[2]) or 0
   local mean = before + (seconds - before) / total
   local vk = (Check.finite(known[3]) or 0) + (seconds - mean) * (seconds - before)
-  call('hmset', key, 'total', total, 'mean', mean, 'vk', vk, bar, floor(Check.finite(known[4]) or 0) + 1)
+  local count = floor(Check.finite(known[4]) or 0) + 1
+  call('hmset', key, 'total', Json.whole(total), 'mean', mean, 'vk', vk, bar, Json.whole(count))
   return total == 1
 end
 
