@@ -206,3 +206,32 @@ end
 function Key.worker(worker)
   return NAMESPACE .. 'w:' .. worker
 end
+
+-- Every call of a queue or a worker needs some of these, and to put one together costs as much as a small command. As
+-- a function of the server, which lives on, so many of each are remembered, of names of so many bytes; then they
+-- begin anew.
+local KEPT, MOST_BYTES = 200, 100
+
+local function remembered(make)
+  local kept, number = {}, 0
+  return function(name)
+    local key = kept[name]
+    if key then
+      return key
+    end
+    key = make(name)
+    if #name <= MOST_BYTES then
+      if number == KEPT then
+        kept, number = {}, 0
+      end
+      kept[name] = key
+      number = number + 1
+    end
+    return key
+  end
+end
+
+for _, kind in ipairs({ 'work', 'locks', 'scheduled', 'recur', 'cron', 'throttled', 'waited', 'queue_throttle',
+  'throttle', 'worker_jobs' }) do
+  Key[kind] = remembered(Key[kind])
+end
