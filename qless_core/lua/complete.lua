@@ -75,13 +75,13 @@ Commands['complete'] = function(now, arg)
       Dependencies.refuse_missing(jid, options.depends)
     end
   end
+  -- Most jobs are neither tracked nor waited for: so both are asked at once first.
+  local alone = Config.others(Key.tracked, Key.dependents(jid)) == 0
+  local tracked = not alone and call('zscore', Key.tracked, jid)
   Config.prefetch('max-job-history', 'jobs-history', 'jobs-history-count')
 
   History.push(jid, known[7], History.item(now, '"done"'))
   Stats.duration('run', queue, now, now - (Check.finite(known[6]) or now))
-  -- Most jobs are neither tracked nor waited for: so both are asked at once first.
-  local alone = call('exists', Key.tracked, Key.dependents(jid)) == 0
-  local tracked = not alone and call('zscore', Key.tracked, jid)
   local state
   if options.to then
     state = advance(now, jid, known, options)

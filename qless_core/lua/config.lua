@@ -30,6 +30,23 @@ local seen, seen_by, this = {}, {}, 0
 -- in bytes, are not kept at all.
 local KEPT_FOR, LONG = 1000, 1000
 
+-- The call that found that no option is set at all.
+local unset_by
+
+-- Config.others(key...) -> how many of these keys there are. In the same breath it asks whether there are options:
+-- where none is set, which is so at most sites, none is read.
+function Config.others(...)
+  if unset_by == this then
+    return call('exists', ...)
+  end
+  local there = call('exists', Key.config, ...)
+  if there == 0 then
+    unset_by = this
+    return 0
+  end
+  return there - call('exists', Key.config)
+end
+
 -- Config.forget(): another call begins.
 function Config.forget()
   this = this + 1
@@ -51,6 +68,9 @@ end
 -- Config.prefetch(name...): one read for all the options that a command is going to need, unless a part of
 -- the same call has read them.
 function Config.prefetch(...)
+  if unset_by == this then
+    return
+  end
   local names = { ... }
   if are_seen(names) then
     return
@@ -65,7 +85,9 @@ function Config.prefetch(...)
 end
 
 local function stored(name)
-  if seen_by[name] == this then
+  if unset_by == this then
+    return false
+  elseif seen_by[name] == this then
     return seen[name]
   end
   local value = call('hget', Key.config, name)
@@ -82,6 +104,9 @@ end
 
 -- Config.number(name, default) -> a finite number: the stored one, else the default.
 function Config.number(name, default)
+  if unset_by == this then
+    return default or DEFAULTS[name]
+  end
   local value = stored(name)
   return value and Check.finite(value) or default or DEFAULTS[name]
 end
@@ -93,7 +118,9 @@ local LONGEST = 1e11
 -- as a number: by the job's own `heartbeat` where it has one, else by its queue's, else by that of all.
 function Config.lock(now, queue, own)
   local seconds = own and Check.finite(own)
-  if not seconds or seconds <= 0 then
+  if (not seconds or seconds <= 0) and unset_by == this then
+    seconds = DEFAULTS.heartbeat
+  elseif not seconds or seconds <= 0 then
     local of_queue = stored(queue .. '-heartbeat')
     seconds = of_queue and Check.finite(of_queue) or Config.number('heartbeat')
   end

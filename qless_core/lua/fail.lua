@@ -13,6 +13,7 @@ Commands['fail'] = function(now, arg)
   Check.owned(jid, worker, known)
   Check.placed(jid, known[3])
   local queue = known[3]
+  local may_be_tracked = Config.others(Key.tracked) > 0
   Config.prefetch('max-job-history', 'max-failure-message', 'host-max-failures')
   local failure = Failures.make(now, group, message, worker)
   Failures.record(now, jid, queue, known[4], failure, true, data)
@@ -25,6 +26,8 @@ Commands['fail'] = function(now, arg)
     Limits.failed(now, jid, worker)
   end
   Events.failed(jid, failure, failure.worker)
-  Events.if_tracked('failed', jid)
+  if may_be_tracked then
+    Events.if_tracked('failed', jid)
+  end
   return jid
 end

@@ -1,17 +1,16 @@
 -- One job: read it, print it, end it. And `get`, `multiget`, `priority`.
 
--- The fields of the hash that a job's JSON is made of, in the order of the HMGETs that read them.
+-- The fields of the hash that a job's JSON is made of, in the order of the HMGETs that read them. The last two
+-- are written anew when a job begins to run.
 local FIELDS = {
-  'jid', 'klass', 'state', 'queue', 'worker', 'priority', 'expires', 'retries', 'remaining',
-  'data', 'tags', 'failure', 'spawned_from_jid', 'history', 'throttles', 'time',
-  'heartbeat',
+  'jid', 'klass', 'state', 'queue', 'priority', 'retries', 'remaining', 'data', 'tags', 'failure',
+  'spawned_from_jid', 'history', 'throttles', 'time', 'heartbeat', 'worker', 'expires',
 }
 
 -- Where they are in the reply.
-local JID, KLASS, STATE, QUEUE, WORKER, PRIORITY, EXPIRES, RETRIES, REMAINING =
-  1, 2, 3, 4, 5, 6, 7, 8, 9
-local DATA, TAGS, FAILURE, PARENT, HISTORY, THROTTLES, TIME = 10, 11, 12, 13, 14, 15, 16
-local HEARTBEAT = 17
+local JID, KLASS, STATE, QUEUE, PRIORITY, RETRIES, REMAINING, DATA, TAGS, FAILURE =
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+local PARENT, HISTORY, THROTTLES, TIME, HEARTBEAT, WORKER, EXPIRES = 11, 12, 13, 14, 15, 16, 17
 
 Job.JID, Job.KLASS, Job.STATE, Job.QUEUE, Job.WORKER = JID, KLASS, STATE, QUEUE, WORKER
 Job.PRIORITY, Job.EXPIRES, Job.RETRIES, Job.REMAINING = PRIORITY, EXPIRES, RETRIES, REMAINING
@@ -22,6 +21,15 @@ Job.TIME, Job.HEARTBEAT, Job.THROTTLES = TIME, HEARTBEAT, THROTTLES
 -- a stray write left of a job that is gone: no job.
 function Job.fields(jid)
   local fields = call('hmget', Key.job(jid), unpack(FIELDS))
+  if fields[JID] then
+    return fields
+  end
+  return nil
+end
+
+-- Job.waiting_fields(jid) -> the same, but for the worker and the end of the lock.
+function Job.waiting_fields(jid)
+  local fields = call('hmget', Key.job(jid), unpack(FIELDS, 1, HEARTBEAT))
   if fields[JID] then
     return fields
   end
@@ -123,9 +131,9 @@ function Job.json(fields, links)
     .. ',"tags":' .. tag_list(fields[TAGS])
     .. (links.history and ',"history":' .. History.render(links.history) or '')
     .. ',"failure":' .. failure_object(fields[FAILURE])
-    .. ',"spawned_from_jid":' .. encode(fields[PARENT])
-    .. ',"dependents":' .. Json.list(links.dependents)
-    .. ',"dependencies":' .. Json.list(links.dependencies)
+    .. ',"spawned_from_jid":' .. (fields[PARENT] and encode(fields[PARENT]) or 'false')
+    .. ',"dependents":' .. (#links.dependents == 0 and '[]' or encode(links.dependents))
+    .. ',"dependencies":' .. (#links.dependencies == 0 and '[]' or encode(links.dependencies))
     .. throttles .. '}'
 end
 

@@ -8,7 +8,7 @@ local CHUNK = 1000
 local NONE = {}
 
 -- Where they are in what Job.fields answers.
-local QUEUE, TIME, HISTORY = Job.QUEUE, Job.TIME, Job.HISTORY
+local STATE, QUEUE, TIME, HISTORY = Job.STATE, Job.QUEUE, Job.TIME, Job.HISTORY
 local HEARTBEAT, THROTTLES = Job.HEARTBEAT, Job.THROTTLES
 
 -- How many entries without a job to take one pop passes over in any case; and until so many seconds are over,
@@ -36,34 +36,32 @@ local function promote(now, queue, room)
   end
 end
 
--- The fields of a job that can be had from the set that names it; nil for an entry without a job, and
--- for one that the job left behind: it must not run twice.
-local function found_in(here, jid)
-  local fields = Job.fields(jid)
-  if fields and not Queue.is_elsewhere(jid, fields[Job.STATE], fields[Job.QUEUE], here) then
-    return fields
-  end
-  return nil
+-- Whether a job, of which these fields are known, can be had from the set that names it: not when it left that
+-- behind, as it must not run twice.
+local function is_here(here, jid, fields)
+  local state, queue = fields[STATE], fields[QUEUE]
+  return (state == 'waiting' and queue and Key.work(queue) == here)
+    or not Queue.is_elsewhere(jid, state, queue, here)
 end
 
--- All that the reply of a job is made of, but for what is asked for many jobs at once: see Job.json; nil as
--- found_in. `ends` is when its lock ends, as it is stored, and `expires` as it is shown.
+-- All that the reply of a job is made of, but for what is asked for many jobs at once: see Job.json; nil for an entry
+-- without a job to be had. `ends` is when its lock ends, as it is stored, and `expires` as it is shown.
 local function read(here, jid)
-  local fields = found_in(here, jid)
-  if not fields then
+  local fields = Job.waiting_fields(jid)
+  if not fields or not is_here(here, jid, fields) then
     return nil
   end
   local history = false
   if Call.brief then
     call('llen', Key.history(jid)) -- there may be something else
   else
-    history = History.read(jid, false)
+    history = call('lrange', Key.history(jid), '0', '-1')
   end
   return { jid = jid, fields = fields, history = history, ends = '', expires = '', place = '',
     tracked = false, dependents = NONE, dependencies = NONE }
 end
 
--- look(here, jid) -> true and the job, or true and nil as found_in; false for a job that cannot be taken
+-- look(here, jid) -> true and the job, or true and nil as `read`; false for a job that cannot be taken
 -- as something else lies under a key of it. Nothing is written of any before all are read, so that one
 -- such job costs no other.
 local function look(here, jid)
@@ -109,7 +107,8 @@ local function start(pop, job, tracked)
     job.history = History.read(jid, false)
   end
   local number = #pop.jobs + 1
-  pop.waits[number] = now - (Check.finite(fields[TIME]) or now)
+  local time = tonumber(fields[TIME])
+  pop.waits[number] = time and time - time == 0 and now - time or 0
   if fields[QUEUE] == pop.queue then
     call('hmset', Key.job(jid), 'state', 'running', 'worker', pop.worker, 'expires', job.ends,
       'time', pop.time)
@@ -206,26 +205,36 @@ local function goes_on(pop, passed, moved)
   return false
 end
 
+-- added(list, item) -> the list with the item; a list of its own in the place of NONE.
+local function added(list, item)
+  if list == NONE then
+    return { item }
+  end
+  list[#list + 1] = item
+  return list
+end
+
 -- Takes up to `room` jobs out of the work set. Entries without a job go; jobs that cannot be taken go
 -- behind all others, and stay there.
 local function take_work(pop, room)
   local work = Key.work(pop.queue)
   local from, passed, moved = 0, 0, 0
   while room > 0 and not (pop.gate and Throttle.is_full(pop.gate)) and goes_on(pop, passed, moved) do
-    local found = call('zrevrange', work, from, from + math.min(room, CHUNK) - 1, 'withscores')
+    local last = from + math.min(room, CHUNK) - 1
+    local found = call('zrevrange', work, Json.stored(from), Json.stored(last), 'withscores')
     if #found == 0 then
       return
     end
-    local jobs, gone, odd = { nil }, {}, {}
+    local jobs, gone, odd = { nil }, NONE, NONE
     for i = 1, #found, 2 do
       local jid = found[i]
       local ok, job = look(work, jid)
       if job and (not (pop.limited or job.fields[THROTTLES]) or may_start(pop, job, found[i + 1])) then
         jobs[#jobs + 1] = job
       elseif ok then
-        gone[#gone + 1] = jid
+        gone = added(gone, jid)
       else
-        odd[#odd + 1] = jid
+        odd = added(odd, jid)
       end
     end
     if #gone > 0 then
@@ -233,7 +242,7 @@ local function take_work(pop, room)
     end
     local before = #pop.jobs
     for _, jid in ipairs(take(pop, jobs)) do
-      odd[#odd + 1] = jid
+      odd = added(odd, jid)
     end
     for _, jid in ipairs(odd) do
       if call('zscore', work, jid) == '-inf' then
@@ -252,9 +261,13 @@ end
 
 -- Takes up to `count` jobs whose lock and grace ran out, from whomever.
 local function take_freed(pop, count)
+  local freed = Expire.locks(pop.now, pop.queue, count)
+  if #freed == 0 then
+    return
+  end
   local locks = Key.locks(pop.queue)
   local jobs = {}
-  for _, jid in ipairs(Expire.locks(pop.now, pop.queue, count)) do
+  for _, jid in ipairs(freed) do
     local _, job = look(locks, jid)
     jobs[#jobs + 1] = job
     if #jobs == CHUNK then
@@ -312,7 +325,7 @@ Commands['pop'] = function(now, arg)
   local worker = Check.name(arg[2], 'worker')
   local count = math.min(Check.count(arg[3], 'count'), MOST_JOBS)
   -- With none of these there is nothing to jobs but that they wait.
-  local alone = call('exists', Key.paused_queues, Key.tracked, Key.recur(queue), Key.cron(queue),
+  local alone = Config.others(Key.paused_queues, Key.tracked, Key.recur(queue), Key.cron(queue),
     Key.scheduled(queue), Key.throttled(queue), Key.throttle(Key.queue_throttle(queue))) == 0
   if not alone and call('sismember', Key.paused_queues, queue) == 1 then
     return '[]'
@@ -426,8 +439,8 @@ end
 -- The JSON of a job that a pop would take out of a set. Of those in the set of locks only the ones that
 -- run are taken.
 local function shown(now, here, jid, state)
-  local ok, fields = pcall(found_in, here, jid)
-  if ok and fields and (fields[Job.STATE] == state or not state) and Job.is_whole(jid) then
+  local ok, fields = pcall(Job.fields, jid)
+  if ok and fields and is_here(here, jid, fields) and (fields[STATE] == state or not state) and Job.is_whole(jid) then
     return Job.shown(now, jid, fields)
   end
   return nil
