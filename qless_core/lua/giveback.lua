@@ -34,19 +34,18 @@ local function held(jid, worker)
   return known
 end
 
--- No retry is left: the job fails, where everybody sees it.
+-- No retry is left: the job fails, where everybody sees it. Answers its failure.
 local function exhaust(now, jid, queue, back)
   local group, message = Failures.exhausted(queue)
   local failure = Failures.make(now, back.group or group, back.message or message,
     back.message and back.worker or '')
   Failures.record(now, jid, queue, false, failure, false)
-  Events.if_tracked('failed', jid)
-  Events.failed(jid, failure, encode(back.worker))
+  return failure
 end
 
--- to_line(now, jid, known, remaining, failed): back to where the job stood in its queue. One that took its
+-- to_line(now, jid, known, remaining, failed, back): back to where the job stood in its queue. One that took its
 -- worker with it waits first, as `drop-backoff` says of jobs whose lock was lost.
-local function to_line(now, jid, known, remaining, failed)
+local function to_line(now, jid, known, remaining, failed, back)
   local queue = known[3]
   local wait = failed and Limits.backoff(remaining, Check.finite(known[8]) or 0) or 0
   local state = 'waiting'
@@ -57,6 +56,9 @@ local function to_line(now, jid, known, remaining, failed)
   end
   call('hmset', Key.job(jid), 'state', state, 'worker', '', 'expires', '0', 'remaining',
     Json.stored(remaining))
+  if failed and back.message then
+    call('hset', Key.job(jid), 'failure', Failures.make(now, back.group, back.message, back.worker).json)
+  end
 end
 
 -- What the history says of a job that was given back: whether it had begun, so that its runs can be told.
@@ -72,6 +74,13 @@ local function give_back(now, jid, known, ran, back)
   local remaining = Check.remaining(known[5]) - (ran and 1 or 0)
   local failed = ran and back.group
   History.push(jid, known[6], History.item(now, encode(back.what), item_of(ran, back.details)))
+  local failure
+  if ran and remaining < 0 then
+    failure = exhaust(now, jid, queue, back)
+    call('hset', Key.job(jid), 'remaining', remaining)
+  else
+    to_line(now, jid, known, remaining, failed, back)
+  end
   call('zrem', Key.locks(queue), jid)
   call('zrem', Key.worker_jobs(back.worker), jid)
   call('hdel', Key.job(jid), 'grace')
@@ -81,14 +90,10 @@ local function give_back(now, jid, known, ran, back)
   if failed and Config.text('host-max-failures') then
     Limits.failed(now, jid, back.worker)
   end
-  if ran and remaining < 0 then
-    call('hset', Key.job(jid), 'remaining', remaining)
-    exhaust(now, jid, queue, back)
+  if failure then
+    Events.if_tracked('failed', jid)
+    Events.failed(jid, failure, encode(back.worker))
     return -1
-  end
-  to_line(now, jid, known, remaining, failed)
-  if failed and back.message then
-    call('hset', Key.job(jid), 'failure', Failures.make(now, back.group, back.message, back.worker).json)
   end
   return remaining
 end

@@ -65,6 +65,8 @@ CALLS = [
     ("retry", "held", "q", "w", 9, "h", "m"),
     ("retry", "last", "q", "w"),
     ("retry", "last", "q", "w", 0, "h", "m"),
+    ("giveback", "held", "w", 0, "died", "{}"),
+    ("giveback", "last", "w", 1, "died", "{}", "h", "m"),
     ("timeout", "parent", "held"),
     ("heartbeat", "parent", "w"),
     ("cancel", "parent", "child", "late"),
