@@ -57,9 +57,10 @@ FIFTH: Final = 0.2
 SLACK: Final = {"MB": 3.0, "files": 4.0, "connections": 4.0, "keys": 12.0, "entries": 250.0}
 TWENTIETH: Final = 0.05
 
-#: Kinds of keys that grow for as long as they say, and no longer: an hour has its fields for each
-#: queue, of sixty places with a comma between, and is kept for a day.
-BOUNDED: Final = ("web:minutes:<hour>",)
+#: Kinds of keys with a bound of their own: an hour has its fields for each queue, of sixty places
+#: with a comma between, and is kept for a day; what was completed in the last minute, and its tags,
+#: are as many as the machine was quick.
+BOUNDED: Final = ("web:minutes:<hour>", "completed", "t:<name>")
 
 #: Pages that somebody asks for, and streams that are open.
 PAGES: Final = ("/", "/queues", "/failed", "/workers", "/trouble", "/search?q=state:failed",
