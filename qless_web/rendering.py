@@ -21,7 +21,7 @@ from jinja2 import StrictUndefined
 from werkzeug.routing import BaseConverter
 
 from qless_core.errors import RedisUnavailable
-from qless_web import extended, formatting, htmx
+from qless_web import compiling, extended, formatting, htmx
 from qless_web.console import current
 from qless_web.presenters import export, keys
 from qless_web.presenters.cautions import cautions
@@ -174,6 +174,7 @@ def install(app: Flask) -> None:
     environment = app.jinja_env
     environment.undefined = StrictUndefined
     environment.trim_blocks = environment.lstrip_blocks = True
+    environment.bytecode_cache = compiling.SHARED
     environment.filters |= {
         name: getattr(formatting, name)
         for name in (
