@@ -46,6 +46,8 @@ def test_the_reference_says_what_the_table_says():
 
 
 def _written(default):
+    if isinstance(default, tuple):
+        return ",".join(map(str, default))
     if isinstance(default, bool):
         return "yes" if default else "no"
     return "" if default in (None, (), "") else str(default)
