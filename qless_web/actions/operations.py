@@ -339,7 +339,8 @@ def _picked(form: Form) -> list[tuple[int, str]]:
 
     """
     found = [(place, jid) for jid, place in form.targets()]
-    if not all(place.isdecimal() and len(place) <= _DIGITS for place, _ in found):
+    is_blank = form.has("targets") and not found
+    if is_blank or not all(place.isdecimal() and len(place) <= _DIGITS for place, _ in found):
         problem = "The field “targets” is not as this console wrote it; nothing was done."
         raise BadArgument(problem)
     return sorted((int(place), jid) for place, jid in found)

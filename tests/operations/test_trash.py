@@ -72,6 +72,16 @@ def walk(web, address):
     return found
 
 
+def test_a_blank_tick_brings_nothing_back(shop, operations, web):
+    shop.fail("a", "b")
+    found = operations.do("cancel", {"group": "boom"})
+
+    answer = web.post(f"/trash/{found['id']}/restore", data={"expected": "1", "targets": ""})
+
+    assert answer.status_code == 400
+    assert (shop.state("a"), shop.state("b")) == ("gone", "gone")
+
+
 def test_the_oldest_goes_when_there_is_too_much(client, shop, redis, operations):
     for name in ("old", "new"):
         shop.fail(*(f"{name}-{number}" for number in range(150)), group=name)
