@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from qless_core.options import as_number
-from qless_core.reads.plan import Read, Scope, call, read
+from qless_core.reads.plan import Read, Scope, read
+from qless_web.sending import call, send
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,14 +60,15 @@ def note(client: Client, change: Change) -> None:
     """Keep a change.
 
     Raises:
-        RedisUnavailable: Redis cannot be reached.
+        QlessError: Redis cannot be reached, or refused.
 
     """
-    text = json.dumps(asdict(change))
-    with client.redis.pipeline(transaction=True) as pipeline:
-        pipeline.lpush(key_of(client.keys), text)
-        pipeline.ltrim(key_of(client.keys), 0, KEPT - 1)
-        pipeline.execute()
+    key = key_of(client.keys)
+    send(
+        client,
+        call("lpush", key, json.dumps(asdict(change))),
+        call("ltrim", key, 0, KEPT - 1),
+    )
 
 
 @read

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from qless_core import wire
-from qless_core.reads.plan import Read, Scope, call, read, run
+from qless_core.reads.plan import Read, Scope, read
+from qless_web.sending import call, send
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Mapping
 
     from qless_core.client import Client
     from qless_core.keys import Keys
-    from qless_core.reads.plan import Call
 
 #: Records that one request looks at, at most.
 LOOKED_AT: Final = 2_000
@@ -139,14 +139,11 @@ def write(client: Client, entry: Entry, *, days: int, most: int) -> None:
     told = {name: wire.clean(text) for name, text in fields.items() if text not in ("", "{}")}
     stream = key(client.keys)
     oldest = int(client.clock.now() * 1000) - days * _DAY_MS
-
-    def batch(_scope: Scope) -> Generator[Sequence[Call], list[Any], None]:
-        yield [
-            call("xadd", stream, told, maxlen=most, approximate=True),
-            call("xtrim", stream, minid=max(0, oldest), approximate=True),
-        ]
-
-    run(client.redis, client.keys, [batch], now=0.0)
+    send(
+        client,
+        call("xadd", stream, told, maxlen=most, approximate=True),
+        call("xtrim", stream, minid=max(0, oldest), approximate=True),
+    )
 
 
 @read

@@ -49,9 +49,8 @@ def _now(group: str) -> Handling:
 
 def _keep(group: str, handling: Handling, said: str) -> Outcome:
     """Keep how a group is handled from now on, and tell of it."""
-    client = current().client
     try:
-        save(client.redis, client.keys, group, handling)
+        save(current().client, group, handling)
     except NoRoom:
         text = f"Nothing was done: {MOST_GROUPS:,} groups are noted, which is the most."
         return Outcome(text=text, tone="error", status=409)
@@ -234,7 +233,7 @@ def mark_deploy(form: Form) -> Outcome:
         raise BadArgument(problem)
     told = form.get("at").strip()
     deploy = deploys.Deploy(name, _moment(told) if told else here.now, _who())
-    deploys.mark(here.client.redis, here.client.keys, deploy)
+    deploys.mark(here.client, deploy)
     return Outcome(text=f"Marked the deploy {name}.", done=(name,))
 
 

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from qless_core import reads
 from qless_core.backoff import Backoff
 from qless_core.clock import SERVER, Clock
+from qless_core.errors import NotPermitted
 from qless_web.alerts import keeping, looking, webhook
 from qless_web.alerts.turning import message, turn
+from qless_web.sending import call, send
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,13 +106,19 @@ class Watching:
                 self._fails = False
 
     def _has_the_turn(self) -> bool:
-        key, redis = keeping.leader_key(self._client.keys), self._client.redis
-        if redis.set(key, self._name, nx=True, px=LEASE_MS):
-            return True
-        # Kept a minute and renewed far sooner, so that it does not end between these two.
-        return redis.get(key) == self._name and bool(
-            redis.set(key, self._name, xx=True, px=LEASE_MS)
-        )
+        key = keeping.leader_key(self._client.keys)
+        mine = call("set", key, self._name, nx=True, px=LEASE_MS)
+        try:
+            taken, holder = send(self._client, mine, call("get", key))
+        except NotPermitted:
+            # Of a user who may only read each page says so already; any other one lacks a right.
+            if self._ask(reads.frame(probe=True)).read_only:
+                return False
+            raise
+        if not taken and holder == self._name:
+            # Kept a minute and renewed far sooner, so that it does not end between these two.
+            (taken,) = send(self._client, call("set", key, self._name, xx=True, px=LEASE_MS))
+        return bool(taken)
 
     def _judge(self, found: Kept) -> None:
         sight = self._ask(looking.seen(found.rules, found.paused))

@@ -11,11 +11,12 @@ import logging
 import os
 import secrets
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from qless_core import reads
 from qless_core.clock import SERVER, Clock
 from qless_web import minutes
+from qless_web.sending import call, send
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,19 +98,22 @@ class Counting:
     def _takes(self, minute: int) -> bool:
         key = minutes.turn_key(self._client.keys, minute)
         name = f"{os.getpid()}-{secrets.token_hex(4)}"
-        return bool(self._client.redis.set(key, name, nx=True, px=_TURN_MS))
+        (taken,) = send(self._client, call("set", key, name, nx=True, px=_TURN_MS))
+        return bool(taken)
 
     def _note(self, minute: int) -> None:
         _, (totals, (last, fields)) = self._read(minutes.totals(minute), minutes.noted(minute))
         found = minutes.note(minute, totals, last, fields)
         keys = self._client.keys
-        with self._client.redis.pipeline(transaction=True) as pipeline:
-            if found.fields:
-                hour = minutes.hour_key(keys, minute // minutes.HOUR)
-                pipeline.hset(hour, mapping=cast("dict[Any, Any]", found.fields))
-                pipeline.expire(hour, minutes.HOUR_KEPT_S)
-            pipeline.set(minutes.last_key(keys), found.last, ex=minutes.LAST_KEPT_S)
-            pipeline.execute()
+        noted = []
+        if found.fields:
+            hour = minutes.hour_key(keys, minute // minutes.HOUR)
+            noted = [
+                call("hset", hour, mapping=found.fields),
+                call("expire", hour, minutes.HOUR_KEPT_S),
+            ]
+        last = minutes.last_key(keys)
+        send(self._client, *noted, call("set", last, found.last, ex=minutes.LAST_KEPT_S))
 
     def _read(self, *plans: Plan[Any]) -> tuple[float, Sequence[Any]]:
         stamp = self._client.clock.stamp()

@@ -9,7 +9,7 @@ from qless_core.records import Report
 from qless_web.operations import operation as store
 from qless_web.operations import report, waiting
 from qless_web.operations.freezing import asked_fields
-from qless_web.operations.sending import call, send
+from qless_web.sending import call, send
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from qless_core.errors import BadArgument
 from qless_web.operations import operation as store
 from qless_web.operations import waiting
-from qless_web.operations.sending import call, send
+from qless_web.sending import call, send
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

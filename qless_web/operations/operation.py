@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from qless_core import wire
 from qless_core.reads.plan import Read, Scope, read
-from qless_web.operations.sending import call, send
 from qless_web.operations.verbs import Verb, verb
+from qless_web.sending import call, send
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

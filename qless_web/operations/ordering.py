@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from qless_core.client import Client
 from qless_core.errors import QlessError
 from qless_web.operations import operation as store
-from qless_web.operations.sending import call, send
+from qless_web.sending import call, send
 
 if TYPE_CHECKING:
     from qless_web.operations.operation import Operation

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from qless_core import wire
 from qless_core.reads.plan import Read, Scope, read
 from qless_web.operations import operation as store
-from qless_web.operations.sending import call, send
+from qless_web.sending import call, send
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

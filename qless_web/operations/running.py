@@ -19,7 +19,7 @@ from qless_web.operations import operation as store
 from qless_web.operations import trash
 from qless_web.operations.editing import with_fields
 from qless_web.operations.ordering import QUEUE
-from qless_web.operations.sending import call, send
+from qless_web.sending import call, send
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from qless_core import wire
 from qless_core.errors import BadArgument
 from qless_core.reads.plan import Read, Scope, attempt, read
 from qless_web.operations import operation as store
-from qless_web.operations.sending import call, send
+from qless_web.sending import call, send
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

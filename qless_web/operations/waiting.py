@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from qless_web.operations.sending import call, send
+from qless_web.sending import call, send
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from qless_core.options import as_number
-from qless_core.reads.plan import Read, Scope, call, read
+from qless_core.reads.plan import Read, Scope, read
+from qless_web.sending import call, send
 
 if TYPE_CHECKING:
-    from redis import Redis
-
+    from qless_core.client import Client
     from qless_core.keys import Keys
 
 #: Markers that are kept, and characters of a name.
@@ -39,13 +39,16 @@ def deploys(scope: Scope) -> Read[tuple[Deploy, ...]]:
     return tuple(sorted(dict.fromkeys(read_in), key=lambda each: -each.at))
 
 
-def mark(redis: Redis, keys: Keys, deploy: Deploy) -> None:
-    """Keep a marker."""
-    where = key(keys)
-    with redis.pipeline(transaction=True) as pipeline:
-        pipeline.lpush(where, json.dumps(deploy._asdict(), separators=(",", ":")))
-        pipeline.ltrim(where, 0, MOST - 1)
-        pipeline.execute()
+def mark(client: Client, deploy: Deploy) -> None:
+    """Keep a marker.
+
+    Raises:
+        QlessError: Redis cannot be reached, or refused.
+
+    """
+    where = key(client.keys)
+    text = json.dumps(deploy._asdict(), separators=(",", ":"))
+    send(client, call("lpush", where, text), call("ltrim", where, 0, MOST - 1))
 
 
 def _parsed(text: str) -> Deploy | None:

@@ -12,13 +12,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from qless_core.options import as_number, as_whole
-from qless_core.reads.plan import Read, Scope, call, read
+from qless_core.reads.plan import Read, Scope, read
+from qless_web.sending import call, send
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from redis import Redis
-
+    from qless_core.client import Client
     from qless_core.keys import Keys
 
 Fold = Literal["", "acknowledged", "muted"]
@@ -174,28 +172,23 @@ class NoRoom(Exception):  # noqa: N818 - it says what is the case
     """Raised where as many groups are noted as there is room for."""
 
 
-def save(redis: Redis, keys: Keys, group: str, handling: Handling) -> None:
+def save(client: Client, group: str, handling: Handling) -> None:
     """Keep how a group is handled; one that is not is forgotten.
 
     Raises:
         NoRoom: too many groups are noted, and all of them have failures.
+        QlessError: Redis cannot be reached, or refused.
 
     """
-    where = key(keys)
+    where = key(client.keys)
     if handling.is_empty:
-        redis.hdel(where, group)
+        send(client, call("hdel", where, group))
         return
-    if not redis.hexists(where, group) and _count(redis.hlen(where)) >= MOST_GROUPS:
-        gone = set(_names(redis.hkeys(where))) - set(_names(redis.smembers(keys.failures)))
+    is_there, number = send(client, call("hexists", where, group), call("hlen", where))
+    if not is_there and (number or 0) >= MOST_GROUPS:
+        noted, failing = send(client, call("hkeys", where), call("smembers", client.keys.failures))
+        gone = set(noted) - set(failing or ())
         if not gone:
             raise NoRoom
-        redis.hdel(where, *gone)
-    redis.hset(where, group, json.dumps(asdict(handling), separators=(",", ":")))
-
-
-def _count(found: Any) -> int:  # noqa: ANN401 - as redis-py types it
-    return int(found)
-
-
-def _names(found: Any) -> Iterable[str]:  # noqa: ANN401 - as redis-py types it
-    return found or ()
+        send(client, call("hdel", where, *gone))
+    send(client, call("hset", where, group, json.dumps(asdict(handling), separators=(",", ":"))))

@@ -52,7 +52,7 @@ class Shop:
             for number in range(MANY + 6):
                 self.work("shop.Old", group, worker=f"w-{number % 5}-7")
         self.clock.advance(2 * 86_400)
-        mark(self.client.redis, self.client.keys, Deploy("2026.11.3", self.clock.now()))
+        mark(self.client, Deploy("2026.11.3", self.clock.now()))
         for number in range(MANY):
             self.work("shop.Export", "exports-KeyError", version="2026.11.3")
             self.work("shop.Export")

@@ -8,10 +8,17 @@ from pathlib import Path
 import pytest
 from redis.exceptions import ResponseError
 
+from qless_core import reads
 from qless_core.client import Client
 from qless_core.errors import NotPermitted
 from qless_core.new_job import NewJob
-from qless_web import create_app
+from qless_core.testing import FrozenClock
+from qless_web import create_app, minutes
+from qless_web.alerts.watching import Watching
+from qless_web.console import EXTENSION
+from qless_web.live.counting import Counting
+from qless_web.settings import Settings
+from tests.operations.conftest import Operations
 from tests.support.nodes import Node
 from tests.support.servers import servers
 
@@ -33,12 +40,12 @@ def allow(server):
     clients = []
     server.ask("FLUSHALL")
 
-    def allow(line, namespace="ql:", patience=0):
+    def allow(line, namespace="ql:", patience=0, clock=None):
         _, _, name, *rights = line.split()
         server.ask("ACL", "SETUSER", name, "reset", *rights)
         url = f"redis://{name}:secret@127.0.0.1:{server.port}/2"
         settings = {"namespace": namespace, "worker_name": "w", "patience": patience}
-        clients.append(Client(url, **settings))
+        clients.append(Client(url, clock=clock, **settings))
         return clients[-1]
 
     yield allow
@@ -149,6 +156,64 @@ def test_b73_the_user_for_the_console_sees_every_page_and_changes_nothing(server
         client.queues["q"].put("Job", {})
     with client.events.subscribe() as events:
         assert events.drain() == []
+
+
+#: The end of a minute.
+MINUTE = 1_700_002_800.0
+
+
+def use_the_console(client):
+    """Change things in every way in which a console writes to Redis by itself."""
+    client.queues["q"].put("Job", {}, jid="a")
+    client.queues["q"].pop().fail("group", "message")
+    app = create_app(client)
+    web, console = app.test_client(), app.extensions[EXTENSION]
+    for path, body in (
+        ("config/heartbeat/set", {"value": "45"}),
+        ("deploys", {"name": "v1"}),
+        ("failures/group/acknowledge", {}),
+    ):
+        answer = web.post(f"/api/v1/{path}", json=body)
+        assert answer.status_code == 200, (path, answer.text)
+    console.operations.start()
+    try:
+        assert Operations(web).do("retry", {"group": "group"})["done"] == 1
+    finally:
+        console.operations.close()
+    told = [each["action"] for each in web.get("/api/v1/audit").json["items"]]
+    assert {"set_option", "mark_deploy", "start_operation", "operation_ended"} <= set(told)
+    assert web.get("/api/v1/config/history").json["items"][0]["now"] == "45"
+    watching = Watching(client, Settings.build())
+    assert watching.look()
+    assert watching.look()
+
+
+def test_b73_the_user_for_workers_is_enough_for_a_console_that_changes_things(server, allow):
+    use_the_console(allow(for_(server)))
+
+
+def test_b73_and_for_one_that_counts_minutes(server, allow):
+    client = allow(for_(server), clock=FrozenClock(MINUTE))
+
+    Counting(client, Settings.build()).look()
+
+    plan = minutes.noted(int(MINUTE // 60) - 1)
+    _, ((last, _),) = reads.run(client.redis, client.keys, [plan], now=MINUTE)
+    assert last
+
+
+def test_b73_a_console_that_may_only_read_does_not_look_at_alerts(server, allow):
+    with Client(server.url.replace("/0", "/2")) as client:
+        client.queues["q"].put("Job", {})
+
+    assert not Watching(allow(for_(server, "acl-read")), Settings.build()).look()
+
+
+def test_b73_one_that_lacks_a_right_to_look_at_alerts_says_which(server, allow):
+    client = allow(for_(server) + " -set")
+
+    with pytest.raises(NotPermitted, match=r"\+set"):
+        Watching(client, Settings.build()).look()
 
 
 @pytest.mark.parametrize(

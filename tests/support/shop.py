@@ -105,7 +105,7 @@ def make_ready(shop: Shop, action: str) -> None:
     else:
         shop.fail("a")
     if action == "reopen_group":
-        handling.save(shop.client.redis, shop.client.keys, "boom", handling.Handling(fold="muted"))
+        handling.save(shop.client, "boom", handling.Handling(fold="muted"))
     if action in _OPERATIONS:
         does = "cancel" if action in {"start_cancelling", "restore_jobs"} else "retry"
         make_operation(shop.client, does, "a", state=_OPERATIONS[action])

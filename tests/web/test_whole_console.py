@@ -67,7 +67,7 @@ def plant_what_is_rare(client):
     muted = handling.Handling(fold="muted", by="kim", at=1.0, note="known", assignee="kim")
     queue.put("Fails", {}, jid="rare/failed", priority=99)
     queue.pop().fail("rare/group", "no")
-    handling.save(client.redis, client.keys, "rare/group", muted)
+    handling.save(client, "rare/group", muted)
     changed = {"at": 1, "option": "application", "was": None, "now": "shop"}
     client.redis.lpush(client.keys.web("config:history"), json.dumps(changed))
     queue.recur("Again", {}, interval=3_600, jid="rare/again")
