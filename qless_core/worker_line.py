@@ -17,14 +17,14 @@ from qless_core import eviction
 from qless_core.client import Client
 from qless_core.command_line import Parser
 from qless_core.connection import DEFAULT_NAMESPACE, DEFAULT_URL
-from qless_core.errors import BadArgument, QlessError
+from qless_core.errors import BadArgument, QlessError, RedisUnavailable
 from qless_core.masking import hushed
 from qless_core.shards import ShardedClient
 from qless_core.worker.early import ENDING
 from qless_core.worker.forking import ForkingWorker
 from qless_core.worker.greenlets import GreenletWorker
 from qless_core.worker.logs import JobFilter
-from qless_core.worker.reserving import Ordered, RoundRobin, Shuffled, Weighted
+from qless_core.worker.reserving import Ordered, RoundRobin, Shuffled, Weighted, fitting, is_pattern
 from qless_core.worker.serial import SerialWorker
 from qless_core.worker.sharded import ShardedWorker
 from qless_core.worker.threads import ThreadWorker
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 #: It could not work, or `--check` found no worker that does.
 REFUSED: Final = 1
+#: What it is told makes no sense; argparse ends with the same.
+SENSELESS: Final = 2
 
 KINDS: Final = ("forking", "serial", "thread", "greenlet")
 ORDERS: Final[dict[str, Order | type[Order]]] = {
@@ -77,7 +79,8 @@ def run(argv: Sequence[str] | None = None) -> int:
         return _work(arguments, argv)
     except QlessError as error:
         sys.stderr.write(f"qless-worker: {hushed(str(error))}\n")
-        return REFUSED
+        senseless = isinstance(error, BadArgument) and not isinstance(error, RedisUnavailable)
+        return SENSELESS if senseless else REFUSED
 
 
 def _work(arguments: argparse.Namespace, argv: Sequence[str] | None) -> int:
@@ -91,7 +94,7 @@ def _work(arguments: argparse.Namespace, argv: Sequence[str] | None) -> int:
     sys.path[:0] = arguments.path or [str(Path.cwd())]
     for app in arguments.app:
         _load(app)
-    kind, options = _asked_for(arguments)
+    kind, options = _asked_for(arguments, names)
     with _client(arguments) as client:
         if isinstance(client, ShardedClient):
             for shard in client.shards.values():
@@ -153,7 +156,9 @@ def _named_address(text: str) -> tuple[str, str]:
     return (name, url) if equals and "://" not in name else ("", text)
 
 
-def _asked_for(arguments: argparse.Namespace) -> tuple[type[Kind], dict[str, Any]]:
+def _asked_for(
+    arguments: argparse.Namespace, names: Sequence[str]
+) -> tuple[type[Kind], dict[str, Any]]:
     """Give the kind of worker that the arguments ask for, and its options.
 
     Raises:
@@ -162,7 +167,7 @@ def _asked_for(arguments: argparse.Namespace) -> tuple[type[Kind], dict[str, Any
     """
     options: dict[str, Any] = {
         "interval": arguments.interval,
-        "order": _order(arguments),
+        "order": _order(arguments, names),
         "prefetch": arguments.prefetch,
         "middleware": [_named(name) for name in arguments.middleware],
         "heartbeats": arguments.heartbeats,
@@ -212,7 +217,20 @@ def _concurrency(arguments: argparse.Namespace) -> int:
     return 1
 
 
-def _order(arguments: argparse.Namespace) -> Order | type[Order]:
+def _order(arguments: argparse.Namespace, names: Sequence[str]) -> Order | type[Order]:
+    """Give the order in which queues of these names, or patterns, are asked.
+
+    Raises:
+        BadArgument: a weight is of a queue that is not worked, or is none.
+
+    """
+    for name, _ in arguments.weight:
+        if is_pattern(name):
+            problem = f"--weight is of one queue, not of a pattern, got {name!r}"
+            raise BadArgument(problem)
+        if not any(name in fitting(given, [name]) for given in names):
+            problem = f"no queue {name!r} is worked, as --weight says: name it with -q, too"
+            raise BadArgument(problem)
     if arguments.weight:
         return Weighted(dict(arguments.weight))
     return ORDERS[arguments.order or _order_named(os.environ)]

@@ -166,7 +166,7 @@ def _kind(
         "--interval", type=_seconds, default=60.0, help="seconds between two times (%(default)g)"
     )
     parser.add_argument(
-        "--count", type=int, default=0, help="how often; without it, until it is ended"
+        "--count", type=_times, default=0, help="how often; without it, until it is ended"
     )
     parser.add_argument("--once", action="store_true", help="as --count 1")
     return parser
@@ -178,6 +178,14 @@ def _seconds(text: str) -> float:
         problem = "must be more than 0 seconds"
         raise argparse.ArgumentTypeError(problem)
     return seconds
+
+
+def _times(text: str) -> int:
+    count = int(text)
+    if count < 1:
+        problem = "must be 1 or more"
+        raise argparse.ArgumentTypeError(problem)
+    return count
 
 
 def _port(text: str) -> int:

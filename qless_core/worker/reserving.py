@@ -140,7 +140,7 @@ class Source:
         self._given = tuple(names)
         self._order = order_of(order)
         self._keeps_order = isinstance(self._order, Ordered)
-        self._patterns = [name for name in names if _WILD.search(name)]
+        self._patterns = [name for name in names if is_pattern(name)]
         self._look_at = 0.0
         self._reserver: Reserver | None = None
         #: The queue that gave the last job.
@@ -188,7 +188,7 @@ class Source:
     def _look(self) -> None:
         """Look which queues fit the patterns."""
         _, (there,) = run(self._client.redis, self._client.keys, [queue_names()], now=0.0)
-        fit = [name for given in self._given for name in _fitting(given, there)]
+        fit = [name for given in self._given for name in fitting(given, there)]
         found = tuple(dict.fromkeys(fit))[:MOST_QUEUES]
         self._look_at = REAL.monotonic() + PATTERNS_S
         if not found:
@@ -197,8 +197,14 @@ class Source:
             self._reserver = Reserver(self._client, found)
 
 
-def _fitting(given: str, there: Sequence[str]) -> Sequence[str]:
-    if not _WILD.search(given):
+def is_pattern(name: str) -> bool:
+    """Whether a worker that is given this name looks for queues that fit it."""
+    return bool(_WILD.search(name))
+
+
+def fitting(given: str, there: Sequence[str]) -> Sequence[str]:
+    """List the queues that a name or a pattern means, of those that there are."""
+    if not is_pattern(given):
         return (given,)
     fits = re.compile(translate(given)).match
     return [name for name in there if name == given or fits(name)]

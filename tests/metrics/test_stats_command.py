@@ -238,7 +238,8 @@ def test_a_redis_that_is_away_for_a_while_ends_nothing(tmp_path, statsd):
     "arguments",
     [
         (), ("statsd", "--interval", "0"), ("statsd", "--interval", "nan"),
-        ("statsd", "--port", "0"), ("statsd", "--colour", "red"), ("graphite",),
+        ("statsd", "--port", "0"), ("statsd", "--count", "0"), ("prometheus", "--count", "-1"),
+        ("statsd", "--colour", "red"), ("graphite",),
     ],
 )  # fmt: skip
 def test_a_command_line_that_makes_no_sense_is_refused(server, arguments):

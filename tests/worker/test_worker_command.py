@@ -105,7 +105,7 @@ def test_several_addresses_are_shards_each_worked(command, program):
 def test_of_several_addresses_each_needs_a_name(command, program):
     done = command.run("-q", "q", "--redis-url", program.url, "--redis-url", f"two={program.url}")
 
-    assert (done.returncode, "each needs a name" in done.stderr) == (1, True)
+    assert (done.returncode, "each needs a name" in done.stderr) == (2, True)
 
 
 def test_what_a_shell_says_is_taken_from_the_environment(command, program):
@@ -128,7 +128,7 @@ def test_a_single_process_runs_one_job_at_a_time_whatever_the_environment_says(c
     assert done.returncode == 0, done.stderr
     assert "CONCURRENCY=4 is passed over" in done.stderr
     assert program.state(jid) == "complete"
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert "RUN_AS_SINGLE_PROCESS" in refused.stderr
 
 
@@ -258,17 +258,36 @@ def test_a_worker_whose_children_die_before_they_work_is_not_told_alive(command,
         (("-q", "q", "--concurrency", "0"), "concurrency must be from 1 up"),
         (("-q", "q", "--prefetch", "0"), "prefetch must be from 1"),
         (("-q", "q", "--weight", "q=0"), "must be a number above 0"),
-        (("-q", "q", "--redis-url", "redis://:secret@127.0.0.1:1/0", "--check"), "127.0.0.1:1"),
+        (("-q", "a", "-q", "m-*", "--weight", "b=2"), "no queue 'b' is worked, as --weight says"),
+        (("-q", "m-*", "--weight", "m-*=2"), "--weight is of one queue, not of a pattern"),
+        (("-q", "q", "--redis-url", "ftp://:secret@127.0.0.1:1/0", "--check"), "127.0.0.1:1"),
     ],
 )
 def test_what_makes_no_sense_is_said_in_a_line(command, arguments, said):
     done = command.run(*arguments)
 
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert "secret" not in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_redis_that_cannot_be_reached_is_no_fault_of_the_command_line(command):
+    done = command.run("-q", "q", "--redis-url", "redis://:secret@127.0.0.1:1/0", "--check")
+
+    assert done.returncode == 1
+    assert "127.0.0.1:1" in done.stderr
+    assert "secret" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_weight_of_a_queue_that_fits_a_pattern_is_taken(command):
+    done = command.run(
+        "-q", "m-*", "-q", "a[,]b", "--burst", "--weight", "m-1=2", "--weight", "a,b=3"
+    )
+
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("settings", [{"CONCURRENCY": "many"}, {"INTERVAL": "soon"}])
