@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
@@ -108,6 +109,8 @@ def reap_orphans(ours: Iterable[int]) -> None:
         ours: the children that others reap.
 
     """
+    if sys.platform == "darwin":
+        return  # which has no `waitid`, and where no worker is process 1
     with suppress(ChildProcessError):
         while True:
             info = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

@@ -94,7 +94,9 @@ class Ears:
 
     def _open_pipe(self) -> int:
         """Hear by a new pipe; answers what was told of signals before."""
-        self._reads, self._writes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._reads, self._writes = os.pipe()  # pipe2 is not on every system
+        for end in (self._reads, self._writes):
+            os.set_blocking(end, False)
         return signal.set_wakeup_fd(self._writes, warn_on_full_buffer=False)
 
     def inherit(self) -> None:
@@ -209,11 +211,7 @@ os.register_at_fork(after_in_child=_forget)
 
 
 @contextmanager
-def heeding(
-    act: Callable[[signal.Signals], None],
-    leash: int = -1,
-    left_alone: Callable[[], None] | None = None,
-) -> Iterator[None]:
+def heeding(act: Callable[[signal.Signals], None]) -> Iterator[None]:
     """Let a thread act on signals meanwhile.
 
     Does nothing on another thread than the main one, which alone may handle signals, and leaves
@@ -221,8 +219,6 @@ def heeding(
 
     Args:
         act: called, in that thread, with each signal.
-        leash: a pipe that ends when the parent is gone.
-        left_alone: called then, in that thread.
 
     """
     if threading.current_thread() is not threading.main_thread():
@@ -231,7 +227,7 @@ def heeding(
     ears = Ears()
     ears.open()
     over = threading.Event()
-    args = (ears, act, over, leash, left_alone)
+    args = (ears, act, over, -1, _stay)
     thread = threading.Thread(target=_heed, args=args, name="qless-signals", daemon=True)
     thread.start()
     try:
@@ -243,10 +239,22 @@ def heeding(
         ears.close()
 
 
+def _stay() -> None:
+    """Do nothing at the end of a parent that there is none of."""
+
+
 def heed(
     ears: Ears, act: Callable[[signal.Signals], None], leash: int, left_alone: Callable[[], None]
 ) -> None:
-    """Let a thread act on signals for as long as the process lives; the arguments as `heeding`."""
+    """Let a thread act on signals for as long as the process lives.
+
+    Args:
+        ears: what hears them.
+        act: called, in that thread, with each signal.
+        leash: a pipe that ends when the parent is gone.
+        left_alone: called then, in that thread.
+
+    """
     # Not by `threading`, which waits until it runs.
     _thread.start_new_thread(_heed, (ears, act, threading.Event(), leash, left_alone))
 
@@ -256,7 +264,7 @@ def _heed(
     act: Callable[[signal.Signals], None],
     over: threading.Event,
     leash: int,
-    left_alone: Callable[[], None] | None,
+    left_alone: Callable[[], None],
 ) -> None:
     waits: list[int] = [ears.fileno(), *([leash] if leash >= 0 else [])]
     while not over.is_set():
@@ -265,7 +273,7 @@ def _heed(
         calls = [(number.name, partial(act, number)) for number in ears.read()]
         if leash in ready:
             waits.remove(leash)
-            calls += [("the end of the parent", left_alone)] if left_alone is not None else []
+            calls.append(("the end of the parent", left_alone))
         for what, call in calls:
             try:
                 call()

@@ -54,13 +54,19 @@ class PatientReader(SocketUnreader):  # type: ignore[misc]  # the base has no ty
         except OSError:
             return True  # as it is for the thread, which ends it
         sent = self.buf.getvalue() + data
-        if not is_there(sent) and (heard := without_expectation(sent)) != sent:
-            sent = heard
-            self.sock.send(b"HTTP/1.1 100 Continue\r\n\r\n", socket.MSG_DONTWAIT)
+        heard = sent if is_there(sent) else without_expectation(sent)
         self.buf.seek(0)
         self.buf.truncate()
-        self.buf.write(sent)
-        return not data or is_there(sent)
+        self.buf.write(heard)
+        return not data or is_there(heard) or (heard != sent and not self._tells_to_go_on())
+
+    def _tells_to_go_on(self) -> bool:
+        """Tell a client that waits for it to send its body; answers whether that went out."""
+        try:
+            self.sock.send(b"HTTP/1.1 100 Continue\r\n\r\n", socket.MSG_DONTWAIT)
+        except OSError:
+            return False  # it has left: its thread ends it
+        return True
 
     def chunk(self, size_hint: int | None = None) -> bytes:
         """Give what has come in; what is there already is given however late it is.

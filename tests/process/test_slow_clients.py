@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import struct
 import threading
 
 import pytest
@@ -102,6 +103,23 @@ def test_a_body_may_wait_until_it_is_asked_for(connect):
     connection.sendall(b'{"queue": "mail"}')
 
     assert b"200 OK" in connection.recv(65_536)
+
+
+def test_clients_that_leave_before_they_are_answered_end_nothing(qless_web, console, connect):
+    stream = connect(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert b"200 OK" in stream.recv(65_536)
+    for _ in range(50):
+        left = connect(
+            b"POST /pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 17\r\n"
+            b"Expect: 100-continue\r\n\r\n"
+        )
+        left.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        left.close()
+
+    assert get(console.port, "/")[0] == 200
+
+    assert not closed(stream)
+    assert qless_web.complaints == ""
 
 
 def test_a_client_that_sends_a_byte_now_and_then_is_slow_too(console, connect):
