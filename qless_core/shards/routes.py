@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -12,6 +11,8 @@ from qless_core.errors import (
     AcrossShards,
     BadArgument,
     JobNotFound,
+    NotWaitingOnDependencies,
+    QlessError,
     RecurringJobNotFound,
     RedisUnavailable,
     WorkerNotFound,
@@ -29,9 +30,8 @@ if TYPE_CHECKING:
     Merge: TypeAlias = Callable[[Sequence[Any]], Any]
     #: Names those of the jids asked for that an answer says are not there.
     Missed: TypeAlias = Callable[[Sequence[str], Any], Sequence[str]]
-
-#: What is raised where there is no such job.
-_GONE: Final = (JobNotFound, RecurringJobNotFound)
+    #: Says whether an answer is that of a shard without such a job.
+    Absent: TypeAlias = Callable[[Any], bool]
 
 
 def home(shards: Shards, call: Call) -> Any:  # noqa: ANN401 - what the command answers
@@ -45,29 +45,79 @@ def home(shards: Shards, call: Call) -> Any:  # noqa: ANN401 - what the command 
     return reply
 
 
-def of_jid(shards: Shards, call: Call) -> Any:  # noqa: ANN401 - as above
-    """Go to the shard that has the job; to the first, which says so, where none has it."""
-    jid = call["jid"]
-    if call["depends"]:
-        shard = shards.whereabouts.find(jid) or shards.first
-        refuse_across(shards, shard, call["depends"], f"the job {jid!r}")
-    known = shards.whereabouts.recall(jid)
-    if known is not None:
-        with suppress(*_GONE):
-            found = shards.call(known, call)
-            if found is not None:
-                return found
-        # It was moved, or went and came back elsewhere, or is gone.
-        shards.whereabouts.forget(jid)
-    return shards.call(shards.whereabouts.find(jid) or shards.first, call)
+def of_jid(is_absent: Absent) -> Route:
+    """Go to the shard that has the job; to the first, which says so, where none has it.
+
+    Where it is remembered, the command is sent once more only where that shard did nothing, as it
+    has no such job: it refused, or its answer says so.
+    """
+
+    def route(shards: Shards, call: Call) -> Any:  # noqa: ANN401 - as above
+        jid = call["jid"]
+        if call["depends"]:
+            shard = _place(shards, jid)
+            refuse_across(shards, shard, call["depends"], f"the job {jid!r}")
+        known = shards.whereabouts.recall(jid)
+        if known is not None:
+            try:
+                reply = shards.call(known, call)
+            except QlessError as error:
+                if not _is_gone(error):
+                    raise
+            else:
+                if not is_absent(reply):
+                    return reply
+            # It was moved, or went and came back elsewhere, or is gone.
+            shards.whereabouts.forget(jid)
+        return shards.call(shards.whereabouts.find(jid) or shards.first, call)
+
+    return route
+
+
+def _is_gone(error: QlessError) -> bool:
+    """Say whether a command was refused because there is no such job."""
+    if isinstance(error, NotWaitingOnDependencies):
+        return error.state == "missing"
+    return isinstance(error, JobNotFound | RecurringJobNotFound)
+
+
+def never(_: Any) -> bool:  # noqa: ANN401 - as above
+    """Take every answer: the command refuses where there is no such job."""
+    return False
+
+
+def unfound(reply: Any) -> bool:  # noqa: ANN401 - as above
+    """Say whether nothing was read: there may be no such job."""
+    return reply is None
+
+
+def left_gone(report: Report) -> bool:
+    """Say whether a report of one job says that it is gone."""
+    return "gone" in report.left.values()
 
 
 def depending(shards: Shards, call: Call) -> Any:  # noqa: ANN401 - as above
     """Go to the shard of a job, and refuse dependencies that are on another one."""
     if call["switch"] == "on":
-        shard = shards.whereabouts.find(call["jid"]) or shards.first
+        shard = _place(shards, call["jid"])
         refuse_across(shards, shard, call["jids"], f"the job {call['jid']!r}")
-    return of_jid(shards, call)
+    return of_jid(never)(shards, call)
+
+
+def ended(shards: Shards, call: Call) -> None:
+    """Go to the shard of a recurring job, looked at first: to end one that is nowhere is no error.
+
+    Others would do nothing, and say nothing.
+    """
+    known = shards.whereabouts.recall(call["jid"])
+    if known is not None and shards.clients[known].commands.recur_get(call["jid"]) is None:
+        shards.whereabouts.forget(call["jid"])
+    of_jid(never)(shards, call)
+
+
+def _place(shards: Shards, jid: str) -> str:
+    """Name the shard that has a job for sure; the first, where none has it."""
+    return next(iter(shards.whereabouts.sort([jid], surely=True)))
 
 
 def refuse_across(shards: Shards, shard: str, jids: Sequence[str], what: str) -> None:
@@ -284,13 +334,15 @@ ROUTES: Final[dict[str, Route]] = {
     **dict.fromkeys(("put", "put_new", "bulk_put", "recur", "cron"), home),
     **dict.fromkeys(
         (
-            *("get", "requeue", "heartbeat", "complete", "complete_pop", "fail", "retry"),
-            *("giveback", "priority", "tag", "track", "log", "progress", "progress_get", "edit"),
-            *("recur_get", "recur_update", "recur_tag", "recur_untag", "recur_next"),
-            *("recur_pause", "recur_unpause", "recur_run", "unrecur"),
+            *("requeue", "heartbeat", "complete", "complete_pop", "fail", "retry", "giveback"),
+            *("priority", "tag", "track", "log", "progress", "recur_update", "recur_tag"),
+            *("recur_untag", "recur_pause", "recur_unpause", "recur_run"),
         ),
-        of_jid,
+        of_jid(never),
     ),
+    **dict.fromkeys(("get", "progress_get", "recur_get", "recur_next"), of_jid(unfound)),
+    "edit": of_jid(left_gone),
+    "unrecur": ended,
     "depends": depending,
     "pop": taken,
     "peek": taken,

@@ -27,6 +27,12 @@ def put_everywhere(sharded, spread, **options):
     return [sharded.queues[queue].put("Job", {}, **options) for queue in spread]
 
 
+def sent(redis):
+    """Count the commands of qless that were sent since the server was told to count anew."""
+    calls = redis.info("commandstats")
+    return sum(calls[name]["calls"] for name in calls if "fcall" in name or "eval" in name)
+
+
 def test_every_command_has_a_route():
     assert set(ROUTES) == public(Commands)
 
@@ -52,8 +58,7 @@ def test_however_many_jids_no_shard_has_each_shard_is_asked_once(sharded, redis)
 
     assert sharded.jobs.get(*(f"nobody-{number}" for number in range(50))) == []
 
-    calls = redis.info("commandstats")
-    assert sum(calls[name]["calls"] for name in calls if "fcall" in name or "eval" in name) == 4
+    assert sent(redis) == 4
 
 
 def test_jobs_are_worked_from_pop_to_the_end(sharded, spread):
@@ -346,6 +351,45 @@ def test_jobs_that_another_process_moved_are_worked_on(sharded, spread, moved_aw
     sharded.commands.timeout(held.jid)
     sharded.whereabouts.note("a:", moved_away)
     assert sorted(sharded.commands.cancel(*moved_away)) == sorted(moved_away)
+
+
+def test_what_answers_nothing_when_all_went_well_is_sent_once(sharded, spread, redis):
+    (jid,) = put_everywhere(sharded, spread[:1])
+    sharded.queues[spread[0]].pop()
+    recurring = sharded.queues[spread[1]].recur("Job", {}, 60)
+    redis.config_resetstat()
+
+    sharded.commands.log(jid, "hello", "{}")
+    sharded.commands.progress(jid, "worker-1", 1)
+    sharded.commands.recur_update(recurring, priority=3)
+
+    assert sent(redis) == 3
+    assert [each.what for each in sharded.jobs[jid].history] == ["put", "popped", "hello"]
+
+
+def test_what_says_in_its_answer_that_nothing_is_there_is_asked_elsewhere(
+    sharded, spread, moved_away
+):
+    """As it refuses nothing: the whereabouts of these jobs are those of before they were moved."""
+    jid, other, waits = moved_away
+    near = sharded.queues[spread[1]].put("Job", {}, jid="near")
+
+    assert sharded.commands.edit(jid, "data", '{"new":1}').done == (jid,)
+    assert sharded.commands.edit("nobody", "data", "{}").left == {"nobody": "gone"}
+    sharded.commands.requeue("me", spread[1], waits, "Job", "{}", 0, depends=[near])
+    for switch, jids in (("on", [other]), ("off", ["all"])):
+        sharded.whereabouts.note("a:", [waits])
+        assert sharded.commands.depends(waits, switch, *jids) == 1
+
+
+def test_a_recurring_job_is_ended_where_it_is(sharded, spread):
+    jid = sharded.queues[spread[1]].recur("Job", {}, 60)
+    sharded.whereabouts.note("a:", [jid])
+
+    sharded.commands.unrecur(jid)
+    sharded.commands.unrecur("nobody")
+
+    assert sharded.commands.recur_get(jid) is None
 
 
 def test_dependencies_that_another_process_moved_are_seen_where_they_are(
