@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from qless_core.backoff import Backoff
 from qless_core.clock import REAL
 from qless_core.duration import seconds_of
-from qless_core.errors import BadArgument, RedisUnavailable
+from qless_core.errors import BadArgument, QlessError, RedisUnavailable
 from qless_core.reserver import Reserver
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from qless_core.queue import Queue
     from qless_core.shards.client import ShardedClient
 
-    #: Jobs, and why some shard could not be asked; None where all could.
-    _Found = tuple[list[Job], RedisUnavailable | None]
+    #: Jobs, and why some shard gave none; None where all were asked.
+    _Found = tuple[list[Job], QlessError | None]
 
 log = logging.getLogger("qless.shards")
 
@@ -46,8 +46,8 @@ class ShardedReserver:
     To wait, it blocks on one shard after another, so that a job may be found some tenths of a
     second late. Workers do not wait like that: they have somebody for each shard.
 
-    A shard that is away keeps nobody from the jobs of the others; it is told of where they have
-    none.
+    A shard that is away, or refuses, keeps nobody from the jobs of the others; it is told of where
+    they have none.
 
     Args:
         client: whose queues.
@@ -88,6 +88,7 @@ class ShardedReserver:
 
         Raises:
             BadArgument: the timeout is no number from 0 up, or the count none of jobs.
+            QlessError: a shard refuses, and the others had nothing.
             RedisUnavailable: a shard cannot be reached, and the others had nothing.
 
         """
@@ -98,7 +99,7 @@ class ShardedReserver:
         until = math.inf if seconds is None else REAL.monotonic() + seconds
         most = 1 if count is None else count
         jobs, trouble = self._taken(most)
-        while not jobs and REAL.monotonic() < until and not self.is_stopped:
+        while not jobs and _may_pass(trouble) and REAL.monotonic() < until and not self.is_stopped:
             jobs, trouble = self._waited(most, until)
         if trouble is not None and not jobs:
             raise trouble
@@ -109,41 +110,45 @@ class ShardedReserver:
     def _taken(self, count: int) -> _Found:
         """Take what there is, from a shard further each time."""
         jobs: list[Job] = []
-        trouble: RedisUnavailable | None = None
+        trouble: QlessError | None = None
         for shard in self.client.turn():
-            found, away = self._of(shard, count - len(jobs), 0)
+            found, why = self._of(shard, count - len(jobs), 0)
             jobs += found
-            trouble = away or trouble
+            trouble = _worse(trouble, why)
             if len(jobs) >= count:
                 break
         return jobs, trouble
 
     def _waited(self, count: int, until: float) -> _Found:
         """Block on one shard after another for a moment each."""
-        trouble: RedisUnavailable | None = None
+        trouble: QlessError | None = None
         for shard in self.client.turn():
             seconds = max(0.0, min(SLICE_S, until - REAL.monotonic()))
-            jobs, away = self._of(shard, count, seconds)
-            trouble = away or trouble
+            jobs, why = self._of(shard, count, seconds)
+            trouble = _worse(trouble, why)
             if not jobs:
-                jobs, away = self._taken(count)
-                trouble = away or trouble
-            if jobs or self.is_stopped:
+                jobs, why = self._taken(count)
+                trouble = _worse(trouble, why)
+            if jobs or self.is_stopped or not _may_pass(trouble):
                 return jobs, trouble
         if len(self._rests) == len(self._reservers):
             self._reservers[next(iter(self._rests))].pause(min(SLICE_S, until - REAL.monotonic()))
         return [], trouble
 
     def _of(self, shard: str, count: int, timeout: float) -> _Found:
-        """Take jobs of a shard; none, while it rests because it was away."""
+        """Take jobs of a shard; none where it refuses, and while it rests because it was away.
+
+        What it raised is raised again by who has no jobs: those of other shards are taken already.
+        """
         rest = self._rests.get(shard)
         if rest is not None and REAL.monotonic() < rest.until:
             return [], rest.trouble
         try:
             jobs = self._reservers[shard].pop(count, timeout=timeout)
-        except RedisUnavailable as error:
-            if not error.passes:
-                raise
+        except QlessError as error:
+            if not isinstance(error, RedisUnavailable) or not error.passes:
+                log.warning("the shard %s gives no jobs: %s", shard, error)
+                return [], error
             rest = self._rests.setdefault(shard, _Rest(error))
             rest.until, rest.trouble = REAL.monotonic() + rest.backoff.next(), error
             log.info("the shard %s cannot be asked for jobs: %s", shard, error)
@@ -163,3 +168,13 @@ class ShardedReserver:
         """Wait no more; any thread may say so."""
         for reserver in self._reservers.values():
             reserver.stop()
+
+
+def _may_pass(trouble: QlessError | None) -> bool:
+    """Say whether waiting may help."""
+    return trouble is None or (isinstance(trouble, RedisUnavailable) and trouble.passes)
+
+
+def _worse(one: QlessError | None, other: QlessError | None) -> QlessError | None:
+    """Give the one of two troubles that is told: that in which waiting does not help."""
+    return one if other is None or not _may_pass(one) else other

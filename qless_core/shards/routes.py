@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -14,7 +15,6 @@ from qless_core.errors import (
     NotWaitingOnDependencies,
     QlessError,
     RecurringJobNotFound,
-    RedisUnavailable,
     WorkerNotFound,
 )
 from qless_core.records import Closure, Report
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     Missed: TypeAlias = Callable[[Sequence[str], Any], Sequence[str]]
     #: Says whether an answer is that of a shard without such a job.
     Absent: TypeAlias = Callable[[Any], bool]
+
+log = logging.getLogger("qless.shards")
 
 
 def home(shards: Shards, call: Call) -> Any:  # noqa: ANN401 - what the command answers
@@ -259,19 +261,21 @@ def taken(shards: Shards, call: Call) -> Any:  # noqa: ANN401 - as above
     """Take up to so many jobs, from the shard that the queue is placed on first.
 
     Raises:
-        RedisUnavailable: a shard cannot be reached, and the others had nothing: what was taken is
-            handed out in any case.
+        QlessError: a shard refuses, and the others had nothing: what was taken is handed out in
+            any case.
+        RedisUnavailable: a shard cannot be reached, and the others had nothing.
 
     """
     names = [*shards.clients]
     at = names.index(shards.placement.of(call["queue"]))
     jobs: list[Any] = []
-    trouble: RedisUnavailable | None = None
+    trouble: QlessError | None = None
     for shard in islice(cycle(names), at, at + len(names)):
         if len(jobs) < call["count"]:
             try:
                 found = shards.call(shard, call.changed(count=call["count"] - len(jobs)))
-            except RedisUnavailable as error:
+            except QlessError as error:
+                log.info("the shard %s gives no jobs: %s", shard, error)
                 trouble = error
                 continue
             shards.whereabouts.note(shard, [job.jid for job in found])

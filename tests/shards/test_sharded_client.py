@@ -5,14 +5,17 @@ from __future__ import annotations
 import inspect
 
 import pytest
+from redis import Redis
 
 from qless_core import Client
 from qless_core.commands import Commands
 from qless_core.errors import (
     AcrossShards,
     BadArgument,
+    ForeignData,
     HasDependents,
     JobNotFound,
+    NotPermitted,
     RedisUnavailable,
 )
 from qless_core.shards import ShardedClient
@@ -127,6 +130,49 @@ def test_a_shard_that_is_away_keeps_nobody_from_the_jobs_of_the_others(server, t
         for pop in (client.queues["q"].pop, reserver.pop):
             with pytest.raises(RedisUnavailable, match="Connection refused"):
                 pop(timeout=timeout)
+
+
+@pytest.fixture
+def refusing(server, redis):
+    """Make a client of a shard that has jobs, and of others that do nothing for anybody."""
+    redis.execute_command("ACL", "SETUSER", "looker", "on", "nopass", "~*", "&*", "+@read")
+    redis.set("broken:q:q-work", "no list of jobs")
+    with Redis.from_url(server.url, username="looker", password="x") as looker:  # noqa: S106 - any
+        shards = {
+            "refuses": Client(redis=looker, namespace="refuses:"),
+            "here": Client(server.url, namespace="here:"),
+            "broken": Client(server.url, namespace="broken:"),
+        }
+        with ShardedClient(shards) as client:
+            yield client
+    redis.execute_command("ACL", "DELUSER", "looker")
+
+
+@pytest.mark.parametrize("timeout", [0, 10])
+def test_jobs_that_a_shard_has_given_are_not_lost_where_another_one_refuses(
+    refusing, timeout, caplog
+):
+    """Whichever is asked first."""
+    here = refusing.shards["here"].queues["q"]
+    pops = [refusing.reserver("q").pop] * 3 + [refusing.queues["q"].pop] * 3
+    for pop in pops:
+        here.put("Job", {}, jid="j")
+        here.put("Job", {}, jid="k")
+        assert {job.jid for job in pop(5, timeout=timeout)} == {"j", "k"}
+        refusing.shards["here"].bulk.cancel(["j", "k"])
+    here.put("Job", {}, jid="j")
+    assert [job.jid for job in refusing.commands.pop("q", "worker", 5)] == ["j"]
+    assert "the shard refuses gives no jobs: " in caplog.text
+    assert "the shard broken gives no jobs: " in caplog.text
+
+
+def test_a_shard_that_refuses_is_told_at_once_where_there_are_no_jobs(refusing):
+    """As waiting does not help."""
+    for pop in (refusing.queues["q"].pop, refusing.reserver("q").pop):
+        with pytest.raises((NotPermitted, ForeignData)):
+            pop(timeout=None)
+    with pytest.raises((NotPermitted, ForeignData)):
+        refusing.commands.pop("q", "worker", 5)
 
 
 def test_counts_are_added(sharded, spread):
