@@ -95,6 +95,7 @@ TRIED = {
     28: [(OPENID, "a_token_that_is_not_right_in_every_way_lets_nobody_in"),
          (OPENID, "a_token_of_another_key_lets_nobody_in"),
          (OPENID, "a_token_signed_with_what_everybody_knows_lets_nobody_in"),
+         (OPENID, "a_token_that_was_changed_after_it_was_signed_lets_nobody_in"),
          (OPENID, "a_state_is_good_once"),
          (OPENID, "an_answer_to_somebody_else_s_sign_in_is_none_of_ours"),
          (OPENID, "an_answer_of_another_provider_is_not_taken_to_this_one"),

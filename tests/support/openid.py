@@ -1,9 +1,10 @@
-"""A small OpenID provider: a real HTTP server with RSA keys of its own, and ways to go wrong."""
+"""A small OpenID provider: a real HTTP server with keys of its own, and ways to go wrong."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import hmac
 import json
 import threading
 from contextlib import contextmanager
@@ -14,18 +15,57 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from joserfc import jwt
-from joserfc.jwk import RSAKey
+from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from joserfc.jwk import KeyParameters
 
 CLIENT, SECRET = "qless-console", "s3cr3t/+ of the console"
 
 
 @cache
-def key(name: str) -> RSAKey:
-    """Make a key; the same name gives the same."""
-    return RSAKey.generate_key(2048, {"kid": name, "use": "sig"})
+def key(name: str, alg: str = "RS256") -> RSAKey | ECKey | OKPKey:
+    """Make a key for an algorithm; the same names give the same."""
+    told: KeyParameters = {"kid": name, "use": "sig"}
+    if alg == "ES256":
+        return ECKey.generate_key("P-256", told)
+    if alg.startswith("Ed"):
+        return OKPKey.generate_key("Ed25519", told)
+    return RSAKey.generate_key(2048, told)
+
+
+def signed(claims: dict[str, Any], name: str, alg: str = "RS256", *, by: str = "") -> str:
+    """Make a token that names a key, and is signed by that one or another."""
+    return jwt.encode({"alg": alg, "kid": name}, claims, key(by or name, alg), [alg])
+
+
+def unsigned(claims: dict[str, Any], name: str) -> str:
+    """Make a token that names a key, and says that it has no signature."""
+    return f"{_part({'alg': 'none', 'kid': name})}.{_part(claims)}."
+
+
+def shared(claims: dict[str, Any], name: str, secret: bytes) -> str:
+    """Make a token that names a key, and is signed with a secret that both sides would know."""
+    text = f"{_part({'alg': 'HS256', 'kid': name})}.{_part(claims)}"
+    return f"{text}.{_base64(hmac.digest(secret, text.encode(), 'sha256'))}"
+
+
+def changed(claims: dict[str, Any], name: str, old: bytes, new: bytes) -> str:
+    """Make a token that somebody has changed after it was signed."""
+    head, body, signature = signed(claims, name).split(".")
+    text = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
+    assert text.count(old) == 1
+    return f"{head}.{_base64(text.replace(old, new))}.{signature}"
+
+
+def _part(said: dict[str, Any]) -> str:
+    return _base64(json.dumps(said).encode())
+
+
+def _base64(text: bytes) -> str:
+    return base64.urlsafe_b64encode(text).rstrip(b"=").decode()
 
 
 @dataclass
@@ -37,11 +77,13 @@ class Provider:
         now: gives its time, epoch seconds.
         claims: what its tokens say beside what they must.
         spoil: changes what a token says before it is signed.
+        forge: makes the token of what it says, where it is not signed as it should be.
         key: the name of the key that signs; all names in `shown` are in its key set.
+        alg: the algorithm of all its keys.
         by_form: whether it wants the secret in the form.
         answers: bodies by path, in place of its own; a status stands for itself.
         asked: paths, in order.
-        redirects: where browsers may be sent back to; none: anywhere.
+        codes: what browsers asked for, by the code that each was given.
 
     """
 
@@ -49,6 +91,7 @@ class Provider:
     now: Callable[[], float] = lambda: 0.0
     claims: dict[str, Any] = field(default_factory=lambda: {"preferred_username": "dana"})
     spoil: Callable[[dict[str, Any]], dict[str, Any]] = lambda claims: claims
+    forge: Callable[[dict[str, Any]], str] | None = None
     key: str = "first"
     alg: str = "RS256"
     shown: list[str] = field(default_factory=lambda: ["first"])
@@ -72,14 +115,12 @@ class Provider:
     def token(self, sent: dict[str, str], authorization: str) -> tuple[int, dict[str, Any]]:
         """Give the tokens for a code, once, to whom it was made for."""
         asked = self.codes.pop(sent.get("code", ""), None)
-        challenge = base64.urlsafe_b64encode(
-            hashlib.sha256(sent.get("code_verifier", "").encode()).digest()
-        ).rstrip(b"=")
+        challenge = _base64(hashlib.sha256(sent.get("code_verifier", "").encode()).digest())
         if self._is_stranger(sent, authorization):
             return 401, {"error": "invalid_client"}
         if (
             asked is None
-            or challenge.decode() != asked["code_challenge"]
+            or challenge != asked["code_challenge"]
             or sent["redirect_uri"] != asked["redirect_uri"]
         ):
             return 400, {"error": "invalid_grant"}
@@ -95,9 +136,8 @@ class Provider:
                 **self.claims,
             }
         )
-        signing = key(self.key)
-        signed = jwt.encode({"alg": self.alg, "kid": self.key}, claims, signing, [self.alg])
-        return 200, {"access_token": "a", "token_type": "Bearer", "id_token": signed}
+        token = self.forge(claims) if self.forge else signed(claims, self.key, self.alg)
+        return 200, {"access_token": "a", "token_type": "Bearer", "id_token": token}
 
     def _is_stranger(self, sent: dict[str, str], authorization: str) -> bool:
         if self.by_form:
@@ -109,7 +149,7 @@ class Provider:
     def said(self, path: str) -> Any:
         """Give what it says of itself."""
         if path == "/jwks":
-            return {"keys": [key(name).as_dict(private=False) for name in self.shown]}
+            return {"keys": [key(name, self.alg).as_dict(private=False) for name in self.shown]}
         if path == "/.well-known/openid-configuration":
             ways = ["client_secret_post" if self.by_form else "client_secret_basic"]
             return {
