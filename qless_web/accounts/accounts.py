@@ -129,8 +129,9 @@ class Accounts:
         return Identity(name, address, "host", self.elsewhere(name, role))
 
     def _grant(self, session: Session) -> Grant | None:
-        """Give what the one of a session may do now; None where the password has changed."""
+        """Give what the one of a session may do now; None where what it rests on has changed."""
         if session.way == "provider":
-            return self.provided(session.name, session.role) if self.provider else None
+            is_its = self.provider is not None and self.provider.mark == session.mark
+            return self.provided(session.name, session.role) if is_its else None
         known = self.users.find(session.name) if self.users else None
         return known.grant if known and known.mark == session.mark else None

@@ -7,7 +7,9 @@ token is checked whole: who made it and for whom, until when, for which sign-in,
 from __future__ import annotations
 
 import base64
+import hashlib
 import importlib
+import json
 import logging
 import re
 from dataclasses import dataclass, field
@@ -130,6 +132,14 @@ class Provider:
     def title(self) -> str:
         """What it is called on the page: its host."""
         return urlsplit(self._settings.oidc_issuer).hostname or ""
+
+    @property
+    def mark(self) -> str:
+        """Give what tells what its word means from what it means once the settings are others."""
+        told = self._settings
+        parts = (told.oidc_issuer, told.oidc_client_id, told.oidc_name_claim)
+        means = json.dumps([*parts, told.oidc_role_claim, sorted(told.oidc_roles)])
+        return hashlib.sha256(means.encode()).hexdigest()[:16]
 
     def address(self, attempt: Attempt) -> str:
         """Give the address at the provider where somebody signs in.
@@ -297,7 +307,7 @@ class Provider:
             log.error("the provider's token has no %s: see the setting oidc_name_claim", wanted)
             text = f"{self.title} does not say what you are called: it gives no {wanted}."
             raise NotLetIn(text)
-        if wanted == "email" and claims.get("email_verified") is False:
+        if wanted == "email" and claims.get("email_verified") not in (True, "true"):
             text = f"{self.title} has not made sure that {name[:128]} is your address."
             raise NotLetIn(text)
         return Person(name, self._role(claims))

@@ -38,7 +38,7 @@ class Session:
     Attributes:
         name: who.
         way: `password` or `provider`.
-        mark: of the password that was given; "" where it was given elsewhere.
+        mark: of the password that was given, or of the provider that was asked for it.
         role: what a provider says they are; "" where the file of users says so.
         began: when, epoch seconds on this machine's clock.
         seen: when they last did something.

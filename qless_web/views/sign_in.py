@@ -123,13 +123,14 @@ def _begun() -> Attempt | None:
 
 def _welcome(person: Person, began: Attempt) -> Response:
     here, accounts = current(), current().console.accounts
-    if accounts.sessions is None or accounts.provided(person.name, person.role) is None:
+    sessions, mark = accounts.sessions, _provider().mark
+    if sessions is None or accounts.provided(person.name, person.role) is None:
         log.warning("%s was signed in by the provider, and may not come in", ascii(person.name))
         text = f"You are {person.name[:128]} there, and may not come in here. Ask an administrator."
         raise NotLetIn(text)
     response = make_response(redirect(_wanted(began.wanted), 303))
     now = here.client.clock.now()
-    keep(response, accounts.sessions.begin(now, person.name, "provider", role=person.role))
+    keep(response, sessions.begin(now, person.name, "provider", mark=mark, role=person.role))
     log.info("%s signed in from %s, by the provider", person.name, request.remote_addr)
     return response
 

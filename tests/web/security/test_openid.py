@@ -174,6 +174,29 @@ def test_a_session_ends_where_the_provider_is_taken_away(client, visit, told, pr
     assert not is_in(other)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"oidc_client_id": "another"},
+        {"oidc_issuer": "https://id.example"},
+        {"oidc_roles": "ops=viewer"},
+        {"oidc_role_claim": "roles"},
+        {"oidc_name_claim": "email"},
+    ],
+    ids=str,
+)
+def test_a_session_ends_where_what_it_rests_on_is_changed(client, visit, told, provider, change):
+    told |= {"oidc_role_claim": "groups", "oidc_roles": "ops=admin"}
+    provider.claims |= {"groups": ["ops"]}
+    web = visit(create_app(client, **told))
+    signed_in(web, provider)
+    again, other = visit(create_app(client, **told)), visit(create_app(client, **(told | change)))
+    again.browser._cookies = other.browser._cookies = web.browser._cookies  # noqa: SLF001 - one browser
+
+    assert is_in(again)
+    assert not is_in(other)
+
+
 # -- As what
 
 
@@ -252,6 +275,12 @@ def test_nobody_takes_the_name_of_one_who_has_a_password(client, visit, told, pr
         ({}, {"preferred_username": "<b>dana, admin"}, "may not come in here"),
         ({"oidc_name_claim": "email"}, {"email": "a@b.example", "email_verified": False},
          "has not made sure that a@b.example is your address"),
+        ({"oidc_name_claim": "email"}, {"email": "a@b.example", "email_verified": "false"},
+         "has not made sure that a@b.example is your address"),
+        ({"oidc_name_claim": "email"}, {"email": "a@b.example", "email_verified": None},
+         "has not made sure that a@b.example is your address"),
+        ({"oidc_name_claim": "email"}, {"email": "a@b.example"},
+         "has not made sure that a@b.example is your address"),
     ],
     ids=str,
 )  # fmt: skip
@@ -266,6 +295,18 @@ def test_who_has_no_name_that_can_be_trusted_is_not_let_in(client, visit, told, 
     assert problem in says(answer)
     assert "<b>dana" not in answer.text
     assert not is_in(web)
+
+
+@pytest.mark.parametrize("word", [True, "true"])
+def test_an_address_that_the_provider_has_made_sure_of_may_be_the_name(
+    client, visit, told, provider, word
+):
+    """Some providers send texts."""
+    provider.claims |= {"email": "a@b.example", "email_verified": word}
+    web = visit(create_app(client, **told, oidc_name_claim="email"))
+
+    assert signed_in(web, provider).status_code == 303
+    assert "a@b.example is viewer" in web.page("/queues").text
 
 
 # -- What cannot be believed
