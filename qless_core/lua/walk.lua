@@ -21,8 +21,8 @@ local function bound(value, name)
   if value == 'inf' or value == '-inf' then
     return value
   end
-  Check.number(value, name)
-  return value
+  -- Written anew: a blank before a number is none to Redis.
+  return string.format('%.17g', Check.number(value, name))
 end
 
 local function passed(key, now)

@@ -55,6 +55,17 @@ def test_what_is_due_and_what_is_not_are_two_lists(lua, redis):
     assert walk(lua, 10, "running") == ["f"]
 
 
+@pytest.mark.parametrize("name", ["due", "waiting"])
+@pytest.mark.parametrize("score", [" 5", "5 ", "0x5", "5.0", "-0"])
+def test_a_score_may_be_written_as_any_number(lua, redis, name, score):
+    redis.zadd(KEYS[name], {"a": 5, "b": 10})
+
+    after = lua("jobs.walk", 20, name, "q", 5, score, "gone")
+
+    exact = "0" if score == "-0" else "5"
+    assert after == lua("jobs.walk", 20, name, "q", 5, exact, "gone")
+
+
 def test_what_stays_is_met_once_though_what_was_met_leaves(lua):
     for number in range(9):
         lua.put(number, f"j{number}")
