@@ -21,6 +21,7 @@ from qless_core.records import (
     GivenBack,
     JidPage,
     JobRecord,
+    OperationCopy,
     OperationFare,
     OperationLook,
     OperationStep,
@@ -957,8 +958,8 @@ class Commands:
 
     def operation_freeze_group(
         self, operation: str, group: str, newest: str = "", count: int = 0
-    ) -> int:
-        """Begin to copy the list of a failure group for an operation; answers how many are to come.
+    ) -> OperationCopy:
+        """Begin to copy the list of a failure group for an operation.
 
         The first thousand are copied then; `operation_freeze_more` goes on.
 
@@ -970,18 +971,21 @@ class Commands:
 
         """
         reply = self._call("operation.freeze", operation, "group", group, newest, count)
-        return whole_or_0(reply)
+        return OperationCopy.from_reply(wire.reply_record(reply))
 
-    def operation_freeze_more(self, operation: str, group: str, size: int) -> int:
+    def operation_freeze_more(
+        self, operation: str, group: str, size: int, last: Sequence[str] = ()
+    ) -> int:
         """Go on to copy the list of a failure group; answers how many jobs are copied now.
 
         Args:
             operation: which.
             group: the failures.
-            size: how many jobs are to come, as `operation_freeze_group` answered.
+            size: how many jobs are to come at most, as `operation_freeze_group` answered.
+            last: the newest of them, as it answered too: none is copied that is newer.
 
         """
-        return whole_or_0(self._call("operation.freeze", operation, "more", group, size))
+        return whole_or_0(self._call("operation.freeze", operation, "more", group, size, *last))
 
     def operation_freeze_list(self, operation: str, other: str) -> int:
         """Copy a thousand more of the jobs of another operation; answers how many are copied now.

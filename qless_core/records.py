@@ -853,6 +853,28 @@ class OperationStep:
 
 
 @dataclass(frozen=True, slots=True)
+class OperationCopy:
+    """How far the list of a failure group is copied for an operation.
+
+    Attributes:
+        size: how many jobs are to come in all.
+        copied: how many of them are copied now.
+        last: jids of the newest of them, at most a hundred: there the copy ends.
+
+    """
+
+    size: int
+    copied: int
+    last: tuple[str, ...]
+
+    @classmethod
+    def from_reply(cls, reply: Mapping[str, Any]) -> Self:
+        """Read the reply of `operation.freeze`."""
+        size, copied = (whole_or_0(reply.get(name)) for name in ("size", "copied"))
+        return cls(size=size, copied=copied, last=texts(reply.get("last")))
+
+
+@dataclass(frozen=True, slots=True)
 class OperationLook:
     """What an operation would do to a stretch of its list.
 

@@ -807,9 +807,12 @@ Commands['operation.rest'] = function(_, arg)
   return state
 end
 
--- Entries that one call copies from a list, the last ones first, and how far an entry is looked for that has
--- moved nearer to the end.
-local COPIED, MOVED = 1000, 4000
+-- Entries that one call copies from a list, the last ones first; how far an entry is looked for that has moved
+-- nearer to the end; how far, one that others were put in front of; and by how many the end of it is known.
+local COPIED, MOVED, BEHIND, FENCE = 1000, 4000, 10000, 100
+
+-- Seconds that a list stays that nobody does anything with.
+local UNUSED = 3600
 
 -- How far from the end of a list that is copied the last entry stands that was; nil where that cannot be found.
 local function copied_to(from, key, listed)
@@ -829,32 +832,54 @@ local function copied_to(from, key, listed)
   return nil
 end
 
--- Copies the next of the last `size` entries of a list; answers how many are copied now. Others take entries off
--- meanwhile; where so many went that the place is lost, all is copied at once.
-local function copy_more(from, key, size)
+-- How many of some entries, the first ones last, come up to the end of what was seen: to the last of those by
+-- which that is known, `fence`; all of them where it is not among them. `before` is the entry before them.
+local function seen_of(found, fence, before)
+  local seen = fence[before] and 0
+  for i = #found, 1, -1 do
+    if fence[found[i]] then
+      seen = #found - i + 1
+    elseif seen then
+      break
+    end
+  end
+  return seen or #found
+end
+
+-- Copies the next of the last `size` entries of a list, and none that is beyond the fence; answers how many are
+-- copied now. Others take entries off meanwhile, and add some; where so many went that the place is lost, all is
+-- copied at once.
+local function copy_more(from, key, size, fence)
   Check.memory()
   local listed = call('llen', key)
   local at = copied_to(from, key, listed)
   if not at then
     call('copy', from, key, 'replace')
     call('ltrim', key, -size, -1)
+    local found = call('lrange', key, 0, BEHIND - 1)
+    call('ltrim', key, #found - seen_of(found, fence), -1)
+    call('expire', key, UNUSED)
     return call('llen', key)
   end
   local number = math.min(COPIED, size - listed)
   local found = number > 0 and call('lrange', from, -(at + number), -(at + 1)) or {}
-  if #found > 0 then
+  local seen = #found > 0 and seen_of(found, fence, call('lindex', key, 0)) or 0
+  if seen > 0 then
     local turned = {}
-    for i = #found, 1, -1 do
+    for i = #found, #found - seen + 1, -1 do
       turned[#turned + 1] = found[i]
     end
     call('lpush', key, unpack(turned))
+    call('expire', key, UNUSED)
   end
-  return listed + #found
+  return listed + seen
 end
 
--- operation.freeze id group newest count -> how many jobs there are. Begins to copy the list of a failure group:
--- up to the newest job that somebody saw, '' for all; where that one has left, the `count` oldest.
--- operation.freeze id more group size -> how many are copied now: goes on with it, up to that many.
+-- operation.freeze id group newest count -> JSON {"size": how many jobs there are, "copied": how many of them are
+-- copied now, "last": [jid]}. Begins to copy the list of a failure group: up to the newest job that somebody saw,
+-- '' for all; where that one has left, the `count` oldest. `last` are the newest of them, at most a hundred.
+-- operation.freeze id more group size jid... -> how many are copied now: goes on with it, up to that many and to
+-- the newest of these jids, which are `last`.
 -- operation.freeze id list other -> the same, of the list of another operation, until no more come.
 -- operation.freeze id jids jid... -> the same, of jobs that are named, which come behind those that were
 -- added before, each with the state that it is in. operation.freeze id needed jid... adds jobs that are to stay,
@@ -867,19 +892,25 @@ Commands['operation.freeze'] = function(_, arg)
     local group = Check.text(arg[3], 'group')
     local newest, count = Check.text(arg[4], 'newest'), Check.count(arg[5], 'count')
     local size = call('llen', Key.failed(group))
+    local at = 0
     if newest ~= '' then
-      local at = call('lpos', Key.failed(group), newest, 'maxlen', 10 * COPIED)
-      size = at and size - at or math.min(count, size)
+      at = call('lpos', Key.failed(group), newest, 'maxlen', BEHIND) or math.max(size - count, 0)
     end
     Check.memory()
     call('unlink', key)
-    copy_more(Key.failed(group), key, size)
-    return size
+    size = size - at
+    local copied = copy_more(Key.failed(group), key, size, {})
+    local last = size > 0 and call('lrange', Key.failed(group), at, at + math.min(size, FENCE) - 1) or {}
+    return '{"size":' .. size .. ',"copied":' .. copied .. ',"last":' .. Json.list(last) .. '}'
   elseif form == 'more' then
-    return copy_more(Key.failed(Check.text(arg[3], 'group')), key, Check.count(arg[4], 'size'))
+    local group, size, fence = Check.text(arg[3], 'group'), Check.count(arg[4], 'size'), {}
+    for i = 5, #arg do
+      fence[Check.text(arg[i], 'jid')] = true
+    end
+    return copy_more(Key.failed(group), key, size, fence)
   elseif form == 'list' then
     local from = operation(Check.name(arg[3], 'other'), ':list')
-    return copy_more(from, key, call('llen', from))
+    return copy_more(from, key, call('llen', from), {})
   elseif form ~= 'jids' and form ~= 'needed' then
     Check.must('form', 'group, more, list, jids or needed', form)
   end
@@ -892,6 +923,7 @@ Commands['operation.freeze'] = function(_, arg)
   for _, text in ipairs(found) do
     call('lpush', key, text)
   end
+  call('expire', key, UNUSED)
   return call('llen', key)
 end
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from qless_core.errors import BadArgument
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from qless_web.operations.options import Options
     from qless_web.operations.selection import Selection
 
-#: Jobs that one call of the script copies; it has the same.
+#: Entries of a list that one round trip reads or writes.
 _COPIED: Final = 1_000
 #: Jobs that one call of the script adds to a list, and looks at.
 _ADDED: Final = 500
@@ -86,8 +87,7 @@ def freeze(  # noqa: PLR0913 - what an operation is made of, by name
         **options.stored(),
         **_form(selection, action, options),
     }
-    store.change(client, name, **fields)
-    _expire(client, name)
+    _draft(client, name, fields)
     total = _list(client, name, action, selection, options, jids)
     if not total:
         send(client, call("unlink", store.hash_key(client.keys, name)))
@@ -135,12 +135,13 @@ def freeze_undo(
     name = store.new_id()
     fields = asked_fields(client, "undo", asked, {"operation": of.id})
     form = "picked" if picked else of_form(client, of)
-    store.change(client, name, **fields, of=of.id, form=form)
+    _draft(client, name, {**fields, "of": of.id, "form": form})
     if picked:
         entries = [f"{index}:{jid}" for index, jid in reversed(picked)]
         total, key = len(entries), store.list_key(client.keys, name)
         for start in range(0, total, _COPIED):
-            send(client, call("rpush", key, *entries[start : start + _COPIED]))
+            part = entries[start : start + _COPIED]
+            send(client, call("rpush", key, *part), call("expire", key, store.DRAFT_S))
     else:
         total = _whole(lambda: client.commands.operation_freeze_list(name, of.id))
     store.change(client, name, total=total, classes=store.dumps(dict(of.classes)))
@@ -213,6 +214,12 @@ def look(client: Client, name: str, total: int) -> Operation:
     return loaded(client, name)
 
 
+def _draft(client: Client, name: str, fields: Mapping[str, object]) -> None:
+    """Write a draft; where nobody goes on with it, it is gone after a while."""
+    key, told = store.hash_key(client.keys, name), {each: str(fields[each]) for each in fields}
+    send(client, call("hset", key, mapping=told), call("expire", key, store.DRAFT_S))
+
+
 def _form(selection: Selection, action: str, options: Options) -> dict[str, object]:
     if selection.group is None:
         return {"form": "jids"}
@@ -249,10 +256,11 @@ def _copied(client: Client, name: str, selection: Selection) -> int:
     """Copy the list of a failure group, a part at a time; answers how many jobs it has."""
     group = selection.group or ""
     commands = client.commands
-    size = commands.operation_freeze_group(name, group, selection.newest, selection.count)
-    if size <= _COPIED:
-        return size
-    return _whole(lambda: commands.operation_freeze_more(name, group, size), size)
+    begun = commands.operation_freeze_group(name, group, selection.newest, selection.count)
+    if begun.copied == begun.size:
+        return begun.size
+    more = partial(commands.operation_freeze_more, name, group, begun.size, begun.last)
+    return _whole(more, begun.size)
 
 
 def _whole(copy: Callable[[], int], size: int | None = None) -> int:

@@ -55,8 +55,10 @@ class Acts:
         fields = {"action": action, "form": form, "state": "queued", "run": 1, "at": 0}
         fields |= {"keep": 1000, "lasts": 1000, "group": group or "", **said}
         self.redis.hset(f"ql:web:operation:{op}", mapping=fields)
-        named = ("jids", *jids) if group is None else ("group", group, "", 0)
-        total = self.lua("operation.freeze", 50, op, *named)
+        if group is None:
+            total = self.lua("operation.freeze", 50, op, "jids", *jids)
+        else:
+            total = self.lua.json("operation.freeze", 50, op, "group", group, "", 0)["size"]
         self.redis.hset(f"ql:web:operation:{op}", "total", total)
         return total
 
@@ -404,10 +406,11 @@ def test_a_list_that_is_gone_stops_it(act, lua, redis):
 def test_a_group_is_frozen_up_to_the_newest_that_was_seen(act, lua, redis):
     act.fail(*"abcd")
 
-    assert lua("operation.freeze", 50, "op", "group", "g", "c", 3) == 3
-    assert redis.lrange("ql:web:operation:op:list", 0, -1) == ["c", "b", "a"]
-    assert lua("operation.freeze", 50, "op", "group", "g", "left", 2) == 2
-    assert redis.lrange("ql:web:operation:op:list", 0, -1) == ["b", "a"]
+    for newest, count, last in (("c", 3, ["c", "b", "a"]), ("left", 2, ["b", "a"])):
+        assert lua.json("operation.freeze", 50, "op", "group", "g", newest, count) == {
+            "size": len(last), "copied": len(last), "last": last,
+        }  # fmt: skip
+        assert redis.lrange("ql:web:operation:op:list", 0, -1) == last
 
 
 def test_of_two_that_start_it_at_once_one_does(act, lua, redis):
@@ -442,18 +445,49 @@ def test_a_long_list_is_frozen_a_thousand_at_a_time(lua, redis):
     jids = [f"job-{number}" for number in range(2_500)]
     redis.lpush("ql:f:g", *jids)
 
-    assert lua("operation.freeze", 50, "op", "group", "g", "job-2399", 0) == 2_400
+    begun = lua.json("operation.freeze", 50, "op", "group", "g", "job-2399", 0)
+    assert begun == {"size": 2_400, "copied": 1_000, "last": jids[2_300:2_400][::-1]}
     assert redis.llen("ql:web:operation:op:list") == 1_000
+    assert 0 < redis.ttl("ql:web:operation:op:list") <= 3_600
     redis.lpush("ql:f:g", "late")
-    assert whole(lambda: lua("operation.freeze", 50, "op", "more", "g", 2_400)) == [
-        2_000, 2_400, 2_400,
-    ]  # fmt: skip
+    assert whole(lambda: more(lua, begun)) == [2_000, 2_400, 2_400]
     assert redis.lrange("ql:web:operation:op:list", 0, -1) == jids[:2_400][::-1]
 
     assert whole(lambda: lua("operation.freeze", 50, "undo", "list", "op")) == [
         1_000, 2_000, 2_400, 2_400,
     ]  # fmt: skip
     assert redis.lrange("ql:web:operation:undo:list", 0, -1) == jids[:2_400][::-1]
+    assert 0 < redis.ttl("ql:web:operation:undo:list") <= 3_600
+
+
+LEAVING = {
+    "a few": range(1_200, 1_250),
+    "a few and the newest": [*range(1_200, 1_250), 2_399],
+    "all by which the place is known": [*range(800, 1_100), 2_399],
+    "all after it but the newest": range(1_000, 2_399),
+}
+
+
+@pytest.mark.parametrize("gone", LEAVING.values(), ids=LEAVING)
+def test_what_nobody_saw_does_not_make_up_for_jobs_that_others_took_off(lua, redis, gone):
+    jids = [f"job-{number}" for number in range(2_500)]
+    redis.lpush("ql:f:g", *jids)
+    begun = lua.json("operation.freeze", 50, "op", "group", "g", "job-2399", 0)
+    for number in gone:
+        redis.lrem("ql:f:g", 0, jids[number])
+    redis.lpush("ql:f:g", "job-2399" if 2_399 in gone else "late")
+
+    whole(lambda: more(lua, begun))
+
+    frozen = redis.lrange("ql:web:operation:op:list", 0, -1)
+    assert set(frozen) <= set(jids[:2_400])
+    assert set(frozen) >= {jids[number] for number in range(2_400) if number not in gone}
+    assert 0 < redis.ttl("ql:web:operation:op:list") <= 3_600
+
+
+def more(lua, begun):
+    """Go on to copy a group, as the console does."""
+    return lua("operation.freeze", 50, "op", "more", "g", begun["size"], *begun["last"])
 
 
 @pytest.mark.parametrize(
@@ -464,12 +498,12 @@ def test_a_long_list_is_frozen_a_thousand_at_a_time(lua, redis):
 def test_none_is_forgotten_that_others_take_jobs_off_meanwhile(lua, redis, gone, counts):
     jids = [f"job-{number}" for number in range(2_500)]
     redis.lpush("ql:f:g", *jids)
-    lua("operation.freeze", 50, "op", "group", "g", "", 0)
+    begun = lua.json("operation.freeze", 50, "op", "group", "g", "", 0)
     taken = [jids[gone[0]], jids[gone[1]]] if counts[0] == 2_000 else jids[slice(*gone)]
     for jid in taken:
         redis.lrem("ql:f:g", 0, jid)
 
-    found = whole(lambda: lua("operation.freeze", 50, "op", "more", "g", 2_500))
+    found = whole(lambda: more(lua, begun))
 
     frozen = redis.lrange("ql:web:operation:op:list", 0, -1)
     assert found[-1] == len(frozen)

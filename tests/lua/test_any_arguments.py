@@ -182,7 +182,7 @@ SHAPES = {
         ("group", "more", "list", "jids", "needed"),
         (*GROUP, *JID, *OPERATION),
         (*JID, "", "5"),
-        NUMBER,
+        (*NUMBER, *JID),
     ),
     "operation.look": (OPERATION, NUMBER, NUMBER),
     "operation.fare": (OPERATION, NUMBER, NUMBER),
