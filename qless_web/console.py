@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
@@ -10,7 +9,6 @@ from flask import current_app, g, request
 
 from qless_core import reads
 from qless_core.clock import SERVER
-from qless_core.errors import QlessError
 from qless_web.accounts.accounts import Accounts
 from qless_web.accounts.identity import SESSION_WAYS, Identity
 from qless_web.accounts.pace import Pace
@@ -32,11 +30,10 @@ if TYPE_CHECKING:
     from qless_web.live.counting import Counting
     from qless_web.live.hub import Hub
     from qless_web.operations.background import Background
+    from qless_web.others import Others
     from qless_web.saved_views import SavedView
     from qless_web.settings import Settings
     from qless_web.triage.catalogue import Catalogue
-
-log = logging.getLogger("qless.web")
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -91,8 +88,8 @@ class Console:
     watching: Watching | None = None
     pace: Pace = field(default_factory=Pace)
     extensions: Extensions = NONE
-    #: The clients of the other shards, where one sign-in counts for all.
-    others: tuple[Client, ...] = ()
+    #: The other shards, where one sign-in counts for all.
+    others: Others | None = None
 
 
 class Current:
@@ -225,18 +222,15 @@ class Current:
         return cast("A", found[0])
 
     def tell(self, plan: Plan[Any]) -> None:
-        """Send what changes something here, and to the other shards as far as they answer.
+        """Send what changes something here, and to the other shards as far as they answer soon.
 
         Raises:
             QlessError: Redis is gone here, or refuses.
 
         """
         self.ask(plan)
-        for client in self.console.others:
-            try:
-                reads.run(client.redis, client.keys, (plan,), now=client.clock.now())
-            except QlessError as error:
-                log.warning("another shard could not be told: %s", error)
+        if self.console.others is not None:
+            self.console.others.tell(plan)
 
     def _run(self, plans: tuple[Plan[Any], ...]) -> list[Any]:
         client, rights = self.client, self.console.rights

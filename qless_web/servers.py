@@ -21,6 +21,8 @@ from qless_web import rendering, request_id, security, shards
 from qless_web.app import create_app
 from qless_web.console import EXTENSION
 from qless_web.formatting import untilde
+from qless_web.lanes import Lanes
+from qless_web.others import Others
 from qless_web.prefix import Prefix
 from qless_web.presenters.page import ServerLink
 from qless_web.presenters.servers import ServerRow, ServersPage, place
@@ -122,9 +124,10 @@ def create_servers(**settings: Any) -> Servers:  # noqa: ANN401 - as create_app 
 def _introduce(consoles: Mapping[str, Flask]) -> None:
     """Let each console know the others: whoever signs out of one is out of all."""
     clients = {name: app.extensions[EXTENSION].client for name, app in consoles.items()}
+    lanes = Lanes()
     for name, app in consoles.items():
-        others = tuple(client for other, client in clients.items() if other != name)
-        app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], others=others)
+        others = {other: client for other, client in clients.items() if other != name}
+        app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], others=Others(others, lanes))
 
 
 def _home(consoles: Mapping[str, Flask], settings: Settings) -> Flask:

@@ -6,7 +6,6 @@ So whoever may not see a page of a shard does not see it here, and what a consol
 from __future__ import annotations
 
 import logging
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BytesIO
 from threading import Lock
@@ -19,23 +18,27 @@ from qless_core.clock import REAL
 from qless_core.errors import QlessError
 from qless_web import gate
 from qless_web.accounts.sessions import SignedOut
+from qless_web.lanes import ANSWERS_S
 from qless_web.presenters.servers import place
 from qless_web.security import SIGN_IN_ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from concurrent.futures import Future
 
     from flask import Flask
 
+    from qless_web.lanes import Lanes
+
 T = TypeVar("T")
+
+if TYPE_CHECKING:
+    #: An answer to come, and what the browser is told to keep.
+    _Asked = Future[tuple[T, tuple[str, ...]]]
 
 log = logging.getLogger("qless.web")
 
-#: Seconds that a page waits for shards that do not answer.
-ANSWERS_S = 2.0
 _SILENT = f"no answer within {ANSWERS_S:g} s"
-#: Threads that ask: pages that are made at once share them.
-THREADS = 32
 
 
 class TurnedAway(Exception):  # noqa: N818 - it says what is the case
@@ -68,14 +71,14 @@ class Asking:
 
     Args:
         consoles: the application of each shard, by its name.
+        lanes: of threads, by the same names.
 
     """
 
-    def __init__(self, consoles: Mapping[str, Flask]) -> None:
+    def __init__(self, consoles: Mapping[str, Flask], lanes: Lanes) -> None:
         self.consoles = dict(consoles)
+        self._lanes = lanes
         self._lock = Lock()
-        # Threads do not survive a fork: they are made where something is asked.
-        self._threads: ThreadPoolExecutor | None = None
         #: Of each shard, the question that it has not answered in time.
         self._late: dict[str, Future[Any]] = {}
 
@@ -91,6 +94,16 @@ class Asking:
 
         """
         asked = {name: self._begin(name, question, path) for name in self.consoles}
+        try:
+            return self._gather(asked)
+        finally:
+            for future in asked.values():
+                # What no thread has begun is nobody's question any more.
+                if future is not None:
+                    future.cancel()
+
+    def _gather(self, asked: Mapping[str, _Asked[T] | None]) -> Answers[T]:
+        """Wait for the answers."""
         found: dict[str, T] = {}
         silent: dict[str, str] = {}
         cookies: tuple[str, ...] = ()
@@ -116,19 +129,15 @@ class Asking:
                 found[name], cookies = answer, cookies or kept
         return Answers(found, silent, cookies)
 
-    def _begin(
-        self, name: str, question: Callable[[], T], path: str
-    ) -> Future[tuple[T, tuple[str, ...]]] | None:
-        """Ask one shard; None while it owes an answer, so that it holds few threads."""
+    def _begin(self, name: str, question: Callable[[], T], path: str) -> _Asked[T] | None:
+        """Ask one shard; None while it owes an answer, so that nobody waits for it once more."""
         with self._lock:
             late = self._late.get(name)
             if late is not None and not late.done():
                 return None
             self._late.pop(name, None)
-            if self._threads is None:
-                self._threads = ThreadPoolExecutor(THREADS, "qless-shards")
         environ = _inside(request.environ, name, path)
-        return self._threads.submit(_answer, self.consoles[name], environ, name, question)
+        return self._lanes.begin(name, _answer, self.consoles[name], environ, name, question)
 
 
 def _inside(environ: Mapping[str, Any], name: str, path: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 from flask import Response, make_response, redirect, render_template, request
 
 from qless_core.reads import Slice
+from qless_web.lanes import Lanes
 from qless_web.presenters import queues as of_one
 from qless_web.presenters import shards
 from qless_web.presenters.paging import page_number
@@ -38,7 +39,7 @@ def install(home: Flask, consoles: Mapping[str, Flask]) -> None:
         consoles: that of each shard, by its name.
 
     """
-    pages = Pages(Asking(consoles))
+    pages = Pages(Asking(consoles, Lanes()))
     for address, endpoint, view in (
         ("/", "servers", pages.overview),
         ("/queues", "queues", pages.queues),
