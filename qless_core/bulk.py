@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument
 from qless_core.records import Report
+from qless_core.several import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -103,9 +104,10 @@ class Bulk:
         """
         delay = seconds_of("delay", delay)
         held: dict[str, list[tuple[Job, str]]] = {}
-        for job in jobs:
-            if isinstance(job, str):
-                problem = f"complete() takes jobs as they were popped, got the text {job!r}"
+        for job in listed("jobs", jobs):
+            if not hasattr(job, "holder"):
+                text = "the text " if isinstance(job, str) else ""
+                problem = f"complete() takes jobs as they were popped, got {text}{job!r}"
                 raise BadArgument(problem)
             held.setdefault(job.holder, []).append((job, job.raw_data))
         return total(
@@ -262,10 +264,12 @@ def _listed(jids: Iterable[str]) -> list[str]:
     """List jids, each once.
 
     Raises:
-        BadArgument: one text was given where several jids are meant.
+        BadArgument: one text was given where several jids are meant, or what is no jid.
 
     """
-    if isinstance(jids, str):
-        problem = f"a list of jids was expected, got the text {jids!r}"
-        raise BadArgument(problem)
-    return [*dict.fromkeys(jids)]
+    given = listed("jids", jids)
+    for jid in given:
+        if not isinstance(jid, str):
+            problem = f"a jid is a text, got {jid!r}"
+            raise BadArgument(problem)
+    return [*dict.fromkeys(given)]

@@ -18,8 +18,9 @@ from qless_core.client import Client
 from qless_core.command_line import Parser, command
 from qless_core.connection import DEFAULT_URL
 from qless_core.errors import BadArgument, QlessError
-from qless_core.job import new_jid
+from qless_core.job_class import klass_name_of
 from qless_core.looking import add_looks
+from qless_core.new_job import jid_given
 from qless_core.options import OPTIONS, option_of, unknown
 from qless_core.script import Script
 from qless_core.terminal import complain, say, table
@@ -90,8 +91,8 @@ def _put(client: Client, arguments: argparse.Namespace) -> None:
     jid = client.commands.put(
         client.worker_name,
         arguments.queue,
-        new_jid() if arguments.jid is None else arguments.jid,
-        arguments.klass,
+        jid_given(arguments.jid),
+        klass_name_of(arguments.klass),
         arguments.data,
         arguments.delay,
         priority=arguments.priority,

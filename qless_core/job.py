@@ -24,6 +24,7 @@ from qless_core.errors import BadArgument, JobNotFound, MalformedData, RedisUnav
 from qless_core.finishing import finish
 from qless_core.job_class import find, klass_name_of, performer_of
 from qless_core.records import Failure, HistoryItem, JobRecord
+from qless_core.several import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -980,13 +981,15 @@ def jids_of(jobs: Iterable[str | Job]) -> list[str]:
     """Name jobs that are given as jids or as themselves.
 
     Raises:
-        BadArgument: one text was given where several jobs are meant.
+        BadArgument: one text was given where several jobs are meant, or what is neither.
 
     """
-    if isinstance(jobs, str):
-        problem = f"a list of jobs was expected, got the text {jobs!r}"
-        raise BadArgument(problem)
-    return [job.jid if isinstance(job, Job) else job for job in jobs]
+    named = [job.jid if isinstance(job, Job) else job for job in listed("jobs", jobs)]
+    for jid in named:
+        if not isinstance(jid, str):
+            problem = f"a job is named by its jid, a text, got {jid!r}"
+            raise BadArgument(problem)
+    return named
 
 
 def new_jid() -> str:
@@ -1023,8 +1026,11 @@ def texts_of(what: str, values: Iterable[str] | None) -> list[str] | None:
     """
     if values is None:
         return None
-    listed = [values] if isinstance(values, str) else list(values)
-    if isinstance(values, str) or not all(isinstance(value, str) for value in listed):
-        problem = f"{what} must be a list of texts, got {values!r}"
+    problem = f"{what} must be a list of texts, got {values!r}"
+    try:
+        texts = listed(what, values)
+    except BadArgument:
+        raise BadArgument(problem) from None
+    if not all(isinstance(value, str) for value in texts):
         raise BadArgument(problem)
-    return listed
+    return texts

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from qless_core import wire
 from qless_core.errors import BadArgument, QlessError
 from qless_core.main_module import name_elsewhere
 
@@ -100,7 +101,20 @@ def find(klass_name: str) -> Any:  # noqa: ANN401 - a class, a function or a mod
     module_name, inside = _places.get(klass_name, ("", []))
     if found := sys.modules.get(module_name):
         return _inside(found, inside, klass_name)
-    parts = klass_name.replace("::", ".").split(".")
+    try:
+        parts = parts_of(klass_name)
+    except BadArgument as error:
+        raise CannotPerform(str(error)) from None
+    return _imported(parts, klass_name)
+
+
+def _imported(parts: list[str], klass_name: str) -> Any:  # noqa: ANN401 - as find()
+    """Import the longest module that the parts of a name begin with, and find the rest in it.
+
+    Raises:
+        CannotPerform: there is nothing of that name, or its module cannot be imported.
+
+    """
     for length in range(len(parts), 0, -1):
         module_name = ".".join(parts[:length])
         if length > 1 and _has_no_modules(".".join(parts[: length - 1])):
@@ -119,6 +133,20 @@ def find(klass_name: str) -> Any:  # noqa: ANN401 - a class, a function or a mod
         return found
     problem = f"{klass_name} cannot be imported: there is no module {parts[0]!r}"
     raise CannotPerform(problem)
+
+
+def parts_of(klass_name: str) -> list[str]:
+    """Split the name of a class at its dots, or at the `::` of other languages.
+
+    Raises:
+        BadArgument: it can be no name in any language, as a part of it is empty.
+
+    """
+    parts = klass_name.removeprefix("::").replace("::", ".").split(".")
+    if not all(part.strip() for part in parts):
+        why = "a part of it is empty" if klass_name else "it is empty"
+        _refuse(f"{klass_name!r} is no name of a class, as app.jobs.Mail is: {why}")
+    return parts
 
 
 def _has_no_modules(module_name: str) -> bool:
@@ -148,7 +176,7 @@ def klass_name_of(klass: object, *, here: bool = False) -> str:
 
     """
     if isinstance(klass, str):
-        return klass or _refuse("the name of a class must not be empty")
+        return _checked(klass)
     module, name = getattr(klass, "__module__", None), getattr(klass, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str):
         _refuse(f"{klass!r} is neither a class, a function nor the name of one")
@@ -161,6 +189,13 @@ def klass_name_of(klass: object, *, here: bool = False) -> str:
             "move it into a module, or give its name as text, as 'app.jobs.Mail'"
         )
     return f"{elsewhere or module}.{name}"
+
+
+def _checked(name: str) -> str:
+    parts_of(name)
+    if wire.clean(name) != name:
+        _refuse(f"the name of a class must be text of UTF-8, got {name!r}")
+    return name
 
 
 def default_options(klass: object, data: Any, known: Iterable[str]) -> Mapping[str, Any]:  # noqa: ANN401 - any JSON

@@ -120,7 +120,7 @@ class NewJob:
         jid, delay = options.pop("jid"), seconds_of("delay", options.pop("delay"))
         depends = options.pop("depends")
         return ReadyJob(
-            jid=new_jid() if jid is None else _name("jid", jid),
+            jid=jid_given(jid),
             klass=klass_name_of(self.klass),
             data=wire.dumps(self.data),
             delay=0 if delay is None else delay,
@@ -165,10 +165,18 @@ def with_defaults(
     return {name: defaults.get(name) if value is None else value for name, value in given.items()}
 
 
-def _name(what: str, value: Any) -> str:  # noqa: ANN401 - whatever was given
-    if isinstance(value, str) and value:
-        return value
-    problem = f"{what} must be a text that is not empty, got {value!r}"
+def jid_given(jid: Any) -> str:  # noqa: ANN401 - whatever was given
+    """Give the jid of a job that is to be put: the one that is given, or a new one where none is.
+
+    Raises:
+        BadArgument: it is no text, empty, or has what UTF-8 cannot hold.
+
+    """
+    if jid is None:
+        return new_jid()
+    if isinstance(jid, str) and jid and wire.clean(jid) == jid:
+        return jid
+    problem = f"jid must be a text of UTF-8 that is not empty, got {jid!r}"
     raise BadArgument(problem)
 
 

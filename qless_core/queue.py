@@ -9,12 +9,13 @@ from qless_core.commands import sendable
 from qless_core.cron import Cron, name_of
 from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, JobNotFound, JobNotRunning, QlessError
-from qless_core.job import Job, new_jid, texts_of
+from qless_core.job import Job, texts_of
 from qless_core.job_class import klass_name_of
 from qless_core.new_job import OPTIONS as NEW_JOB_OPTIONS
-from qless_core.new_job import NewJob, with_defaults
+from qless_core.new_job import NewJob, jid_given, with_defaults
 from qless_core.recurring import RecurringJob
 from qless_core.reserver import Reserver
+from qless_core.several import listed
 from qless_core.throttles import Throttle
 
 if TYPE_CHECKING:
@@ -303,7 +304,7 @@ class Queue:
         )
         return self.client.commands.recur(
             self.name,
-            new_jid() if jid is None else jid,
+            jid_given(jid),
             klass_name_of(klass),
             wire.dumps(data),
             seconds_of("interval", interval),
@@ -356,7 +357,7 @@ class Queue:
         now = self.client.now()
         return self.client.commands.cron(
             self.name,
-            new_jid() if jid is None else jid,
+            jid_given(jid),
             klass_name_of(klass),
             wire.dumps(data),
             cron.expression,
@@ -544,7 +545,7 @@ def _ready(jobs: Iterable[NewJob | Mapping[str, Any] | tuple[Any, ...]]) -> list
     rows: list[Row] = []
     places: dict[str, int] = {}
     wanted: list[tuple[int, str]] = []
-    for number, job in enumerate(jobs):
+    for number, job in enumerate(listed("jobs", jobs)):
         try:
             ready = NewJob.of(job).ready()
             rows.append([sendable("put", part) for part in ready.row()])

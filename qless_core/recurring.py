@@ -10,7 +10,8 @@ from qless_core import wire
 from qless_core.cron import Cron, name_of
 from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, MalformedData
-from qless_core.job import read_jobs
+from qless_core.job import read_jobs, texts_of
+from qless_core.job_class import klass_name_of
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -209,9 +210,9 @@ class RecurringJob:
             interval=seconds_of("interval", interval),
             retries=retries,
             backlog=backlog,
-            klass=klass,
+            klass=None if klass is None else klass_name_of(klass),
             queue=queue,
-            throttles=_names(throttles),
+            throttles=texts_of("throttles", throttles),
         )
 
     def move(self, queue: str) -> None:
@@ -316,16 +317,3 @@ class RecurringJob:
         queues = {own(self.queue_name), own(queue or self.queue_name)}
         named = [n for n in (self.throttles if throttles is None else throttles) if n not in queues]
         return (*dict.fromkeys(named), own(queue or self.queue_name)) if named else ()
-
-
-def _names(throttles: Iterable[str] | None) -> list[str] | None:
-    """List the names of throttles.
-
-    Raises:
-        BadArgument: one text was given where several are meant.
-
-    """
-    if isinstance(throttles, str):
-        problem = f"throttles must be a list of texts, got {throttles!r}"
-        raise BadArgument(problem)
-    return None if throttles is None else list(throttles)

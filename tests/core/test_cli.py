@@ -89,6 +89,11 @@ def test_a_class_with_blanks_in_its_name_is_refused(qless, redis):
     assert redis.keys() == []
 
 
+def test_a_name_that_is_none_of_a_class_is_refused(qless, redis):
+    assert "'.evil' is no name of a class" in qless("put", "q", ".evil", code=1)[0]
+    assert redis.keys() == []
+
+
 def test_queues_are_counted(qless, client):
     client.queues["mail"].put("Job", {})
     client.queues["mail"].pause()

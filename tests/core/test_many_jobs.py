@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from qless_core import bulk
@@ -133,6 +135,25 @@ def test_one_text_is_no_list_of_jobs(client, redis):
     with pytest.raises(BadArgument, match="job 0: 'ab' is no job to put, but a text"):
         client.queues["q"].put_many(["ab"])
     assert redis.exists("ql:j:a")
+
+
+@pytest.mark.parametrize("given", [None, 5, [1], [None], ["a", object()]], ids=repr)
+def test_what_is_no_list_of_jobs_is_refused_before_anything_is_done(client, redis, given):
+    queue = client.queues["q"]
+    queue.put("Job", {}, jid="a")
+    before = {key: redis.dump(key) for key in redis.scan_iter()}
+
+    calls = [client.bulk_cancel, client.bulk.cancel, client.bulk.move, client.bulk.complete]
+    options = ["depends", "tags", "throttles"] if given else []
+    for call in (*calls, queue.put_many, *(partial(give, queue, name) for name in options)):
+        with pytest.raises(BadArgument):
+            call(given)
+
+    assert {key: redis.dump(key) for key in redis.scan_iter()} == before
+
+
+def give(queue, name, value):
+    queue.put("Job", {}, **{name: value})
 
 
 def test_jobs_are_cancelled_as_themselves_too(client):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from qless_core import wire
@@ -81,14 +83,55 @@ def test_a_class_may_be_given_as_an_object_or_by_name(queue, klass, name):
     assert queue.pop().klass_name == name
 
 
-def test_what_no_worker_could_import_is_refused(queue):
+def test_what_no_worker_could_import_is_refused(client, queue, redis):
     class Local: ...
 
-    for klass in (Local, lambda job: job, 5, "", None):
-        with pytest.raises(BadArgument):
-            queue.put(klass, {})
+    recurring = client.jobs[queue.recur("::Ruby::Mail", {}, 60)]
+    before = redis.dump(f"ql:r:{recurring.jid}")
 
+    for klass in (
+        Local,
+        lambda job: job,
+        5,
+        "",
+        None,
+        ".evil",
+        "::",
+        "..",
+        "a.",
+        "a..b",
+        " ",
+    ):
+        for put in (
+            queue.put,
+            partial(queue.recur, interval=60),
+            partial(queue.cron, expression="@daily"),
+        ):
+            with pytest.raises(BadArgument):
+                put(klass, {})
+    for name in ("", ".evil", " "):
+        with pytest.raises(BadArgument, match="name of a class"):
+            recurring.klass_name = name
+
+    assert redis.dump(f"ql:r:{recurring.jid}") == before
     assert len(queue) == 0
+
+
+@pytest.mark.parametrize(
+    "given", [{"jid": "\udcff"}, {"tags": ["a", "\udcff"]}, {"throttles": ["\udcff"]}]
+)
+def test_no_new_name_is_of_bytes_that_are_no_text(queue, redis, given):
+    for put in (
+        queue.put,
+        partial(queue.recur, interval=60),
+        partial(queue.cron, expression="@daily"),
+    ):
+        with pytest.raises(BadArgument, match=r"UTF-8|surrogate"):
+            put("Job", {}, **given)
+    with pytest.raises(BadArgument, match="UTF-8"):
+        queue.put("Job\udcff", {})
+
+    assert redis.keys() == []
 
 
 @pytest.mark.parametrize("data", [float("nan"), [float("inf")], {"x": -float("inf")}])
@@ -157,7 +200,8 @@ def test_senseless_options_are_refused_and_nothing_is_written(queue, redis, opti
 def test_names_of_any_kind_work(client, name):
     queue = client.queues[name]
 
-    jid = queue.put(name, {name: name}, jid=name, tags=[name])
+    klass = f"app.{name.strip('. ')}Mail"
+    jid = queue.put(klass, {name: name}, jid=name, tags=[name])
 
     assert jid == name
     assert queue.peek().jid == name
@@ -165,7 +209,7 @@ def test_names_of_any_kind_work(client, name):
     job = queue.pop()
     # A blank is no tag.
     assert (job.klass_name, job.data, job.tags) == (
-        name,
+        klass,
         {name: name},
         [name] * bool(name.strip()),
     )

@@ -42,7 +42,9 @@ def plant(client):
     for name in AWKWARD:
         client.workers.beat(name, WorkerInfo(host=name, kind=name, queues=(name,)))
         queue = client.queues[name]
-        queue.put(name, {name: name}, jid=name, tags=[name])
+        # As other clients do: this one refuses what is no name of a class.
+        data = json.dumps({name: name})
+        client.commands.put(client.worker_name, name, name, name, data, 0, tags=[name])
         queue.put("Fails", {}, jid=f"{name}-failed", tags=[name])
         queue.recur("Again", {}, interval=3600, jid=f"{name}-again", tags=[name])
         client.track(name)

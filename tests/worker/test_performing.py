@@ -75,9 +75,12 @@ def test_what_every_class_has_runs_no_jobs(queue):
         (f"{HERE}.Missing", "no attribute 'Missing'"),
         (f"{HERE}.Mail.Missing", "no attribute 'Missing'"),
         ("tests.worker.broken_module.Job", "no_such_module_anywhere"),
-        ("", "cannot be imported"),
-        ("..", "cannot be imported"),
-        (".relative", "cannot be imported"),
+        ("", "is no name of a class"),
+        ("..", "is no name of a class"),
+        ("::", "is no name of a class"),
+        (".relative", "'.relative' is no name of a class, as app.jobs.Mail is"),
+        ("a..b", "is no name of a class"),
+        ("a.b.", "is no name of a class"),
         ("a/b c", "there is no module"),
         ("Ruby::Mail", "there is no module 'Ruby'"),
         (f"{HERE}.async_looking", "has no method"),
@@ -88,8 +91,13 @@ def test_what_cannot_be_imported_says_why(klass, words):
         performer_of(klass, "q")
 
     assert klass in str(error.value) or "::" in klass
+    assert "relative import" not in str(error.value)
     assert group_of("q", error.value) == "q-ImportError"
     assert words in message_of(error.value)
+
+
+def test_a_name_may_begin_as_absolute_ones_of_ruby_do():
+    assert find(f"::{HERE.replace('.', '::')}::Mail") is find(f"{HERE}.Mail")
 
 
 def test_a_broken_module_shows_where_it_broke():
