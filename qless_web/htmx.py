@@ -31,3 +31,8 @@ def changed(response: Response) -> None:
 def go_to(response: Response, address: str) -> None:
     """Make the browser go to another page."""
     response.headers["HX-Redirect"] = address
+
+
+def goes_to(response: Response) -> str:
+    """Say to which page the browser will go; "" for none."""
+    return response.headers.get("HX-Redirect", "")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, Typ
 
 from qless_core.reads.queues import ORDERS
 from qless_web.formatting import count
+from qless_web.presenters.page import Link, Pager
+from qless_web.presenters.paging import beyond
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from qless_core.reads.frame import FrameCounts
     from qless_core.reads.queues import QueueSummary
     from qless_core.reads.workers import WorkerSummary
+    from qless_web.presenters.page import EmptyState
     from qless_web.triage.searching import Certainty
 
     #: By what rows are put in order.
@@ -131,7 +134,7 @@ class ListPage(ShardsPage, Generic[T]):
     Attributes:
         rows: those of this page.
         total: how many there are on the shards that answered.
-        number: of the page, from 1.
+        asked: the number of the page that was asked for, from 1.
         match: a part of the names that are shown; "" for all.
         order: what it is ordered by.
 
@@ -139,9 +142,14 @@ class ListPage(ShardsPage, Generic[T]):
 
     rows: tuple[Row[T], ...]
     total: int
-    number: int
+    asked: int
     match: str = ""
     order: str = "name"
+
+    @property
+    def number(self) -> int:
+        """Which page it is, within the list."""
+        return min(self.asked, self.pages)
 
     @property
     def pages(self) -> int:
@@ -152,6 +160,15 @@ class ListPage(ShardsPage, Generic[T]):
     def is_cut(self) -> bool:
         """Whether there are more than pages go."""
         return self.total > REACH
+
+    @property
+    def beyond(self) -> EmptyState | None:
+        """What to show in place of the rows of a page after the last."""
+        order = "" if self.order == "name" else self.order
+        told = tuple((name, text) for name, text in (("q", self.match), ("sort", order)) if text)
+        total = min(self.total, REACH)
+        pages = Pager(link=Link(self.nav), number=self.number, total=total, size=SIZE, query=told)
+        return beyond(pages, self.asked)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,7 +302,7 @@ def queues_page(
     """Put the queues of all shards in one order."""
     rows, total, now = _listed(found, _by_order(order), number)
     return QueuesPage(
-        rows=rows, total=total, number=number, match=match, order=order, silent=silent, now=now
+        rows=rows, total=total, asked=number, match=match, order=order, silent=silent, now=now
     )
 
 
@@ -294,7 +311,7 @@ def failures_page(
 ) -> FailuresPage:
     """Put the groups of all shards in one order: those with the most jobs first."""
     rows, total, now = _listed(found, _by_count, number)
-    return FailuresPage(rows=rows, total=total, number=number, silent=silent, now=now)
+    return FailuresPage(rows=rows, total=total, asked=number, silent=silent, now=now)
 
 
 def workers_page(
@@ -306,7 +323,7 @@ def workers_page(
 ) -> WorkersPage:
     """Put the workers of all shards in one order: by name."""
     rows, total, now = _listed(found, _by_name, number)
-    return WorkersPage(rows=rows, total=total, number=number, match=match, silent=silent, now=now)
+    return WorkersPage(rows=rows, total=total, asked=number, match=match, silent=silent, now=now)
 
 
 def search_page(query: str, found: Mapping[str, Hits], silent: Mapping[str, str]) -> SearchPage:

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 from flask import Response, make_response, redirect, render_template, request
 
 from qless_core.reads import Slice
+from qless_web import htmx
 from qless_web.lanes import Lanes
 from qless_web.presenters import queues as of_one
 from qless_web.presenters import shards
@@ -120,19 +121,28 @@ def _match() -> str:
 
 
 def _number() -> int:
-    return min(page_number(request.args.get("page")), shards.REACH // shards.SIZE)
+    return page_number(request.args.get("page"), size=shards.SIZE)
 
 
 def _wanted(number: int, match: str = "", order: str = "name") -> Wanted:
-    return Wanted(number * shards.SIZE, match, order)
+    return Wanted(min(number * shards.SIZE, shards.REACH), match, order)
 
 
 def _turned_away(turned: TurnedAway) -> Response:
     """Pass a console's answer on; who is to sign in there comes back to this page."""
     response = turned.response
-    where, _, asked = response.headers.get("Location", "").partition("?")
-    if asked.startswith("next="):
-        query = request.query_string.decode("ascii", errors="replace")
-        here = quote(request.script_root + request.path, safe="/~") + (f"?{query}" if query else "")
-        response.headers["Location"] = f"{where}?{urlencode({'next': here})}"
+    if "Location" in response.headers:
+        response.headers["Location"] = _and_back(response.headers["Location"])
+    if htmx.goes_to(response):
+        htmx.go_to(response, _and_back(htmx.goes_to(response)))
     return response
+
+
+def _and_back(address: str) -> str:
+    """Let an address that leads back to a page of a console lead back to this one."""
+    where, _, asked = address.partition("?")
+    if not asked.startswith("next="):
+        return address
+    query = request.query_string.decode("ascii", errors="replace")
+    here = quote(request.script_root + request.path, safe="/~") + (f"?{query}" if query else "")
+    return f"{where}?{urlencode({'next': here})}"

@@ -98,6 +98,20 @@ def test_failures_and_workers_of_all_shards_name_theirs(web):
     assert web.get(worker.links[0].removeprefix(web.prefix)).status_code == 200
 
 
+def test_a_page_after_the_end_says_so_and_leads_back(web):
+    for path, last in (
+        ("/queues?page=20&sort=waiting", "/queues?sort=waiting"),
+        ("/queues?page=999&q=only", "/queues?q=only"),
+        ("/failed?page=2", "/failed"),
+        ("/workers?page=20", "/workers"),
+    ):
+        main = web.page(path).one("main")
+        assert "There is no page" in main.text, path
+        assert main.one("div", class_="empty").links == [web.prefix + last]
+        assert not main.all("nav", class_="pager")
+    assert "No shard has such a queue" in web.page("/queues?q=nobody").one("main").text
+
+
 def test_a_job_is_found_on_whichever_shard_it_is(web, client):
     for name in NAMES:
         answer = web.get(f"/jobs/job-{name}")
@@ -169,6 +183,9 @@ def test_one_sign_in_counts_for_all_and_so_does_the_end_of_it(open_console, clie
     turned = web.get("/queues?sort=waiting")
     assert turned.status_code == 303
     assert "boom" not in turned.text
+    partial = {"HX_Request": "true", "HX_Current_URL": "http://localhost/queues"}
+    told = web.get("/queues?sort=waiting", **partial)
+    assert (told.status_code, told.headers["HX-Redirect"]) == (401, turned.headers["Location"])
 
     came = web.submit(form(web.follow(turned), "Sign in"), name="ada", password=PASSWORD)
 
