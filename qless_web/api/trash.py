@@ -157,12 +157,14 @@ def restore(operation: str) -> Response:
 
 
 def _form(found: Operation, jids: tuple[str, ...]) -> Form:
-    """Name the jobs as the page does: each with its place.
+    """Name the jobs as the page does: each with its place; none, for all of them.
 
     Raises:
         ApiProblem: one of them was not cancelled by the operation.
 
     """
+    if not jids:
+        return Form(guarded=False)
     try:
         places = trash.places(current().client, found, jids)
     except BadArgument as error:

@@ -162,11 +162,12 @@ def places(client: Client, operation: Operation, jids: Sequence[str]) -> list[tu
         QlessError: Redis could not be asked.
 
     """
-    open_, found = set(jids), {}
+    open_, found, come_to = set(jids), {}, operation.at
     key = store.list_key(client.keys, operation.id)
     (form,) = send(client, call("hget", store.hash_key(client.keys, operation.id), "form"))
-    for start in range(0, operation.at if open_ else 0, _LOOKED_AT):
-        (entries,) = send(client, call("lrange", key, -(start + _LOOKED_AT), -(start + 1)))
+    for start in range(0, come_to, _LOOKED_AT):
+        last = min(start + _LOOKED_AT, come_to)
+        (entries,) = send(client, call("lrange", key, -last, -(start + 1)))
         for at, entry in enumerate(reversed(entries), start):
             jid = entry if form == "group" else entry[1:]
             if jid in open_:

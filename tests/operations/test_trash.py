@@ -5,6 +5,7 @@ from __future__ import annotations
 from qless_web.operations import freezing, ordering, trash
 from qless_web.operations import operation as store
 from tests.support.polling import eventually
+from tests.support.shop import OPERATION, make_operation
 
 
 def test_a_cancelled_job_is_shown_and_restored_by_its_tick(shop, client, operations, web):
@@ -70,6 +71,21 @@ def walk(web, address):
         found += part["items"]
         cursor = part["next"]
     return found
+
+
+def test_a_program_brings_nothing_back_that_was_never_cancelled(shop, client, operations, web):
+    shop.fail(*"abcd")
+    make_operation(client, "cancel", *"abcd", state="queued")
+    assert client.commands.operation_step(OPERATION, 1, 2, 10).at == 2
+    operations.tell(OPERATION, "stop")
+
+    def restore(*jids):
+        return web.post(f"/api/v1/trash/{OPERATION}/restore", json={"jids": jids})
+
+    assert "cancelled no job “c”" in restore("b", "c").json["detail"]
+    assert restore("b", "c").status_code == 409
+    assert restore("b").status_code == 202
+    eventually(lambda: shop.state("b") == "failed")
 
 
 def test_a_blank_tick_brings_nothing_back(shop, operations, web):
