@@ -68,7 +68,7 @@ class Form:
 
     def has(self, name: str) -> bool:
         """Say whether a field came along, empty or not."""
-        return name in self._fields
+        return bool(self._fields.get(name))
 
     def text(self, name: str, what: str) -> str:
         """Give the value of a field that must be there.
