@@ -1009,9 +1009,19 @@ class Commands:
         form = "needed" if needed else "jids"
         return whole_or_0(self._call("operation.freeze", operation, form, *jids))
 
-    def operation_look(self, operation: str, start: int, count: int) -> OperationLook:
-        """Say what an operation would do to a stretch of its list, at most 500 jobs."""
-        reply = self._call("operation.look", operation, start, count)
+    def operation_look(
+        self, operation: str, start: int, count: int, unfit: Sequence[int] = ()
+    ) -> OperationLook:
+        """Say what an operation would do to a stretch of its list, at most 500 jobs.
+
+        Args:
+            operation: which.
+            start: the place of the first in the list.
+            count: how many.
+            unfit: places of jobs whose data cannot be edited as is wanted.
+
+        """
+        reply = self._call("operation.look", operation, start, count, *unfit)
         return OperationLook.from_reply(wire.reply_record(reply))
 
     def operation_step(

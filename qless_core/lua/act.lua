@@ -26,6 +26,7 @@ end
 local HELD = { running = true, stalled = true }
 local REST = { waiting = true, scheduled = true, depends = true, throttled = true, failed = true,
   complete = true }
+local OPEN = { waiting = true, scheduled = true, depends = true, throttled = true, failed = true }
 
 -- In which states a job can be acted on; nil: in any.
 local FITS = {
@@ -33,7 +34,7 @@ local FITS = {
   move = REST,
   cancel = { waiting = true, scheduled = true, depends = true, throttled = true, failed = true,
     running = true, stalled = true },
-  edit = REST,
+  edit = OPEN,
   time_out = { running = true, stalled = true },
 }
 
@@ -105,19 +106,63 @@ local function known(jid)
   }
 end
 
+-- Those of the tags of an operation that a job has, or has not.
+local function tags_of(op, was, has)
+  local carried, found = {}, {}
+  for _, tag in ipairs(Tags.stored(was.tags)) do
+    carried[tag] = true
+  end
+  for _, tag in ipairs(Json.object(op.tags)) do
+    if (carried[tag] or false) == has then
+      found[#found + 1] = tag
+    end
+  end
+  return found
+end
+
+-- Why there is nothing to do to a job that can be acted on: action -> function(op, jid, was) -> the reason, or
+-- nil. Asked when somebody looks, and in the moment of acting.
+local Idle = {}
+
+function Idle.priority(op, _, was)
+  return Check.finite(was.priority) == Check.finite(op.value) and 'same' or nil
+end
+
+function Idle.tag(op, _, was)
+  was.due = tags_of(op, was, false)
+  return #was.due == 0 and 'same' or nil
+end
+
+function Idle.untag(op, _, was)
+  was.due = tags_of(op, was, true)
+  return #was.due == 0 and 'same' or nil
+end
+
+function Idle.time_out(_, _, was)
+  return was.state ~= 'running' and was.state or nil
+end
+
+function Idle.untrack(_, jid, was)
+  was.score = call('zscore', Key.tracked, jid)
+  return not was.score and 'untracked' or nil
+end
+
 local function is_same(state, seen, stored)
   return state == seen or state == stored or (HELD[state] and HELD[seen])
 end
 
 -- look(now, op, jid, state) -> what is stored of a job that can be acted on; or nil and why not: `gone`,
 -- `unreadable`, the state that it is in, `group` when it failed in another one, `since` when it failed
--- after somebody looked, or `nowhere`.
+-- after somebody looked, `nowhere`, or what there is nothing to do for.
 local function look(now, op, jid, state)
   local was, why
   if op.action == 'cancel' then
     was, why = Whole.known(jid)
   else
     was, why = known(jid)
+  end
+  if why == 'gone' and op.action == 'untrack' and call('zscore', Key.tracked, jid) then
+    was, state = { jid = jid }, nil -- also when the job is gone
   end
   if not was then
     return nil, why
@@ -144,6 +189,11 @@ local function look(now, op, jid, state)
   if (op.action == 'retry' or op.action == 'move' or op.again ~= '') and op.queue == ''
     and (was.queue or '') == '' then
     return nil, 'nowhere'
+  end
+  local idle = Idle[op.action]
+  local nothing = idle and idle(op, jid, was)
+  if nothing then
+    return nil, nothing
   end
   return was
 end
@@ -340,25 +390,8 @@ end
 
 function Verbs.priority(chunk, jid, was)
   local priority = chunk.op.value
-  if Check.finite(was.priority) == Check.finite(priority) then
-    return 'same'
-  end
   Commands['priority'](chunk.now, { jid, priority })
   keep(chunk, jid, was, { what = 'priority', old = was.priority or '0', new = priority })
-end
-
--- Those of the tags of an operation that a job has, or has not.
-local function tags_of(op, was, has)
-  local carried, found = {}, {}
-  for _, tag in ipairs(Tags.stored(was.tags)) do
-    carried[tag] = true
-  end
-  for _, tag in ipairs(Json.object(op.tags)) do
-    if (carried[tag] or false) == has then
-      found[#found + 1] = tag
-    end
-  end
-  return found
 end
 
 local function tag(now, how, jid, tags)
@@ -366,37 +399,22 @@ local function tag(now, how, jid, tags)
 end
 
 function Verbs.tag(chunk, jid, was)
-  local tags = tags_of(chunk.op, was, false)
-  if #tags == 0 then
-    return 'same'
-  end
-  tag(chunk.now, 'add', jid, tags)
-  keep(chunk, jid, was, { what = 'tag', tags = tags })
+  tag(chunk.now, 'add', jid, was.due)
+  keep(chunk, jid, was, { what = 'tag', tags = was.due })
 end
 
 function Verbs.untag(chunk, jid, was)
-  local tags = tags_of(chunk.op, was, true)
-  if #tags == 0 then
-    return 'same'
-  end
-  tag(chunk.now, 'remove', jid, tags)
-  keep(chunk, jid, was, { what = 'untag', tags = tags })
+  tag(chunk.now, 'remove', jid, was.due)
+  keep(chunk, jid, was, { what = 'untag', tags = was.due })
 end
 
-function Verbs.time_out(chunk, jid, was)
-  if was.state ~= 'running' then
-    return was.state
-  end
+function Verbs.time_out(chunk, jid)
   Commands['timeout'](chunk.now, { jid })
 end
 
 function Verbs.untrack(chunk, jid, was)
-  local score = call('zscore', Key.tracked, jid)
-  if not score then
-    return 'untracked'
-  end
   Commands['track'](chunk.now, { 'untrack', jid })
-  keep(chunk, jid, was, { what = 'untrack', score = score })
+  keep(chunk, jid, was, { what = 'untrack', score = was.score })
 end
 
 -- `given` is the data as the caller read it, and as it is to be; without, nothing is to be changed.
@@ -939,21 +957,28 @@ local function one_more(numbers, name)
   numbers[name] = (numbers[name] or 0) + 1
 end
 
--- operation.look id from count -> JSON {"looked": how many, "fits": how many, "classes": {name: number},
+-- operation.look id from count place... -> JSON {"looked": how many, "fits": how many, "classes": {name: number},
 -- "queues": {name: number}, "left": {reason: number}, "sample": [jid], "odd": [[jid, reason]]}: what an
--- operation would do to the jobs of its list from one on, were they to stay as they are. At most 500.
--- Reads only.
+-- operation would do to the jobs of its list from one on, were they to stay as they are. At most 500. The
+-- places are those of jobs whose data cannot be edited as is wanted, as the caller found: `data`. Reads only.
 Commands['operation.look'] = function(now, arg)
   local id = Check.name(arg[1], 'operation')
   local from = Check.count(arg[2], 'from')
   local count = math.min(Check.count(arg[3], 'count'), 500)
+  local unfit = {}
+  for i = 4, #arg do
+    unfit[Check.count(arg[i], 'place')] = true
+  end
   local op = said(id) or Check.must('operation', 'one that there is', id)
   local classes, queues, left, sample, odd = {}, {}, {}, {}, {}
   local looked, fits = 0, 0
-  for _, text in ipairs(count > 0 and entries(op, from, count) or {}) do
+  for i, text in ipairs(count > 0 and entries(op, from, count) or {}) do
     looked = looked + 1
     local jid, state = entry(op, text)
     local was, why = look(now, op, jid, state)
+    if was and unfit[from + i - 1] then
+      was, why = nil, 'data'
+    end
     if was and op.action == 'cancel' and op.form == 'group' and call('exists', Key.dependents(jid)) == 1
       and #Dependencies.waiting_for(jid, {}, 1) > 0 then
       was, why = nil, 'dependents'

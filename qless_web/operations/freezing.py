@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from qless_core.errors import BadArgument
 from qless_web.operations import operation as store
 from qless_web.operations import waiting
+from qless_web.operations.editing import Edits
 from qless_web.sending import call, send
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def freeze(  # noqa: PLR0913 - what an operation is made of, by name
         raise BadArgument(problem)
     store.change(client, name, total=total)
     _expire(client, name)
-    return look(client, name, total)
+    return look(client, name, total, Edits(client, name) if action == "edit" else None)
 
 
 def asked_fields(
@@ -183,8 +184,14 @@ def loaded(client: Client, name: str) -> Operation:
     return found
 
 
-def look(client: Client, name: str, total: int) -> Operation:
+def look(client: Client, name: str, total: int, edits: Edits | None = None) -> Operation:
     """Look at all jobs of an operation, and note what it would do to them.
+
+    Args:
+        client: whose jobs.
+        name: the operation.
+        total: how many there are.
+        edits: the new data of each, where it is an edit.
 
     Raises:
         QlessError: Redis could not be asked.
@@ -196,7 +203,8 @@ def look(client: Client, name: str, total: int) -> Operation:
     sample: list[str] = []
     odd: list[tuple[str, str]] = []
     for start in range(0, total, _LOOKED_AT):
-        found = client.commands.operation_look(name, start, _LOOKED_AT)
+        unfit = edits.unfit(start, _LOOKED_AT) if edits else ()
+        found = client.commands.operation_look(name, start, _LOOKED_AT, unfit)
         classes.update(found.classes)
         queues.update(found.queues)
         left.update(found.left)

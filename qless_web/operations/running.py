@@ -17,7 +17,7 @@ from qless_core.keys import Keys
 from qless_web import trail
 from qless_web.operations import operation as store
 from qless_web.operations import trash
-from qless_web.operations.editing import with_fields
+from qless_web.operations.editing import Edits
 from qless_web.operations.ordering import QUEUE
 from qless_web.sending import call, send
 
@@ -138,7 +138,7 @@ class Run:
         self._bench = bench
         self._client = bench.client
         self._operation = operation
-        self._edits = _edits_of(bench.client, operation) if operation.action == "edit" else None
+        self._edits = Edits(bench.client, operation.id) if operation.action == "edit" else None
         self._at = operation.at
         self._began = REAL.monotonic()
         self._looked = self._began
@@ -284,37 +284,3 @@ def fare(client: Client, name: str, at: int) -> tuple[int, int]:
         ended_again=ended + open_ended,
     )
     return failed + open_failed, ended + open_ended
-
-
-class _edits_of:  # noqa: N801 - called like a function
-    """Makes the new data of the next jobs of an edit."""
-
-    def __init__(self, client: Client, operation: Operation) -> None:
-        self._client = client
-        self._keys = client.keys
-        self._id = operation.id
-        key = store.hash_key(client.keys, operation.id)
-        (told,) = send(client, call("hmget", key, "set", "data", "form"))
-        self._fields = [(name, value) for name, value in store.read_list(told[0])]
-        self._whole = told[1] or ""
-        self._is_group = told[2] == "group"
-
-    def __call__(self, at: int, count: int) -> list[tuple[str, str]]:
-        """Give the data of some jobs from one on, as it is and as it is to be."""
-        key = store.list_key(self._keys, self._id)
-        (entries,) = send(self._client, call("lrange", key, -(at + count), -(at + 1)))
-        jids = [entry if self._is_group else entry[1:] for entry in reversed(entries)]
-        if not jids:
-            return []
-        found = send(self._client, *(call("hget", self._keys.job(jid), "data") for jid in jids))
-        return [self._edited(text) for text in found]
-
-    def _edited(self, text: str | None) -> tuple[str, str]:
-        if text is None:
-            return "", ""
-        if self._whole:
-            return text, self._whole
-        try:
-            return text, with_fields(text, self._fields)
-        except ValueError:
-            return "", ""

@@ -496,6 +496,7 @@ BAD_CALLS = {
         (("nothing", 0, 5), "operation"),
         *[(("op", value, 5), "from") for value in NOT_COUNTS],
         *[(("op", 0, value), "count") for value in NOT_COUNTS],
+        *[(("op", 0, 5, value), "place") for value in NOT_COUNTS],
     ],
     "operation.step": [
         *without(("op", 1, 5), "operation", "run", "count"),

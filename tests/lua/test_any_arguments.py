@@ -184,7 +184,7 @@ SHAPES = {
         (*JID, "", "5"),
         (*NUMBER, *JID),
     ),
-    "operation.look": (OPERATION, NUMBER, NUMBER),
+    "operation.look": (OPERATION, NUMBER, NUMBER, NUMBER),
     "operation.fare": (OPERATION, NUMBER, NUMBER),
     "operation.step": (OPERATION, NUMBER, NUMBER, NUMBER, DATA, DATA),
     "operation.start": (OPERATION, NUMBER),

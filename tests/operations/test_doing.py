@@ -164,6 +164,80 @@ def test_an_edit_changes_fields_and_nothing_else_and_retries(client, operations)
     assert client.jobs["a"].state == "waiting"
 
 
+@pytest.fixture
+def odd_jobs(shop, client, redis):
+    """Put jobs in every state, some tagged, tracked, of that priority, or with data of any kind."""
+    shop.fail("failed", "plain", "bad-data", "gone", "gone-tracked")
+    client.commands.priority("failed", 7)
+    for jid, data in (("listed", "[1,2]"), ("text", '"x"'), ("object", '{"k":1}')):
+        shop.put(jid, priority=7 if jid == "text" else 0)
+        redis.hset(f"ql:j:{jid}", "data", data)
+    redis.hset("ql:j:bad-data", "data", "{no json")
+    shop.run("running", queue="runs")
+    shop.run("timed-out", queue="stands")
+    client.commands.timeout("timed-out")
+    shop.complete("complete", queue="done")
+    shop.put("later", delay=600, queue="later", tags=["old"])
+    shop.put("waits", depends=["object"], queue="waits")
+    client.commands.tag("add", "plain", "old", "new")
+    client.commands.tag("add", "complete", "old")
+    for jid in ("failed", "complete", "gone-tracked", "running"):
+        client.track(jid)
+    redis.delete("ql:j:gone", "ql:j:gone-tracked")
+    return [
+        *("failed", "plain", "bad-data", "gone", "gone-tracked", "listed", "text", "object"),
+        *("running", "timed-out", "complete", "later", "waits", "never-was"),
+    ]
+
+
+@pytest.mark.parametrize("chosen", ["jids", "group"])
+@pytest.mark.parametrize(
+    ("action", "options"),
+    [
+        ("retry", {}),
+        ("move", {"queue": "slow"}),
+        ("cancel", {}),
+        ("cancel", {"dependents": True}),
+        ("priority", {"priority": 0}),
+        ("priority", {"priority": 7}),
+        ("tag", {"tags": ["old"]}),
+        ("tag", {"tags": ["old", "new"]}),
+        ("untag", {"tags": ["old"]}),
+        ("untag", {"tags": ["nobody"]}),
+        ("edit", {"set": {"k": 1}}),
+        ("edit", {"data": "[]"}),
+        ("edit", {"set": {"k": 1}, "retry": True}),
+        ("time_out", {}),
+        ("untrack", {}),
+    ],
+    ids=str,
+)
+def test_what_is_foreseen_is_what_is_done(odd_jobs, operations, action, options, chosen):
+    selection = {"jids": odd_jobs} if chosen == "jids" else {"group": "boom"}
+    body = {"action": action, "selection": selection, "options": options}
+
+    foreseen = operations.order(**body, status=200, dry_run=True)
+    done = operations.do(**body)
+
+    assert done["left"] == foreseen["excluded"]
+    assert done["done"] == foreseen["total"] - sum(foreseen["excluded"].values())
+
+
+def test_a_tracked_job_that_is_gone_is_untracked(odd_jobs, redis, operations):
+    done = operations.do("untrack", {"jids": odd_jobs})
+
+    assert done["done"] == 4
+    assert redis.zcard("ql:tracked") == 0
+
+
+@pytest.mark.usefixtures("odd_jobs")
+def test_a_complete_job_is_not_edited(redis, operations):
+    done = operations.do("edit", {"jids": ["complete", "object"]}, options={"data": "[]"})
+
+    assert done["left"] == {"complete": 1}
+    assert redis.hget("ql:j:complete", "data") == '{"n":1}'
+
+
 def test_data_that_is_no_object_is_left_alone(client, operations):
     client.queues["mail"].put("Job", [1], jid="a")
 
