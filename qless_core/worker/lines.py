@@ -52,6 +52,10 @@ class Lines:
         self._numbers = [NONE] * count
         #: Slots for which somebody connects at this moment.
         self._coming: set[int] = set()
+        #: Whether any more are wanted, and whether the server takes such as can be inherited.
+        self._is_closed = False
+        self._can_be = True
+        self._lock = threading.Lock()
 
     def __repr__(self) -> str:
         return f"<Lines of {self._client!r}>"
@@ -86,15 +90,17 @@ class Lines:
             self._connect_soon(slot)
 
     def close(self) -> None:
-        """Break all."""
-        for line in self._lines:
+        """Break all, also what somebody connects at this moment."""
+        with self._lock:
+            self._is_closed = True
+            lines, self._lines = self._lines, [None] * len(self._lines)
+        for line in lines:
             if line is not None:
                 line.connection.disconnect()
-        self._lines = [None] * len(self._lines)
 
     def _connect_soon(self, slot: int) -> None:
         """Connect on a thread, as Redis may be away; until then children do so themselves."""
-        if slot not in self._coming:
+        if self._can_be and not self._is_closed and slot not in self._coming:
             self._coming.add(slot)
             call = threading.Thread(
                 target=self._connect, args=(slot,), name="qless-connect", daemon=True
@@ -104,9 +110,15 @@ class Lines:
     def _connect(self, slot: int) -> None:
         try:
             connection = self._client.line()
-            if connection is not None:
-                self._numbers[slot] += 1
-                self._lines[slot] = Line(self._numbers[slot], connection)
+            if connection is None:
+                self._can_be = False
+                return
+            with self._lock:
+                if not self._is_closed:
+                    self._numbers[slot] += 1
+                    self._lines[slot] = Line(self._numbers[slot], connection)
+                    return
+            connection.disconnect()
         except QlessError as trouble:
             log.info("no connection for the children of slot %d: %s", slot, trouble)
         finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from urllib.parse import quote
 
 import pytest
@@ -12,10 +13,12 @@ import qless_core
 from qless_core.client import Client
 from qless_core.embedded import EmbeddedServer
 from qless_core.errors import BadArgument, NotPermitted, RedisUnavailable
+from qless_core.worker.lines import Lines
 from qless_web import create_app
 from tests.connections.conftest import PASSWORD
 from tests.support.certificates import certificates
 from tests.support.nodes import Node, free_ports, quoted
+from tests.support.polling import eventually
 from tests.support.servers import servers
 
 
@@ -156,6 +159,31 @@ def test_b74_an_authority_that_is_not_known_is_not_trusted(encrypted):
 
     with Client(url) as client, pytest.raises(RedisUnavailable, match="certificate verify failed"):
         client.queues["q"].pop()
+
+
+def connecting():
+    return [each for each in threading.enumerate() if each.name == "qless-connect"]
+
+
+def test_that_no_child_can_inherit_a_connection_with_tls_is_found_out_once(encrypted, monkeypatch):
+    node, files = encrypted
+    url = (
+        f"rediss://127.0.0.1:{node.port}/1?ssl_ca_certs={files.authority}"
+        f"&ssl_certfile={files.certificate}&ssl_keyfile={files.key}"
+    )
+    with Client(url) as client:
+        asked = []
+        line = client.line
+        monkeypatch.setattr(client, "line", lambda: asked.append(1) or line())
+        lines = Lines(client, 1)
+        lines.open()
+        eventually(lambda: not connecting())
+
+        for _ in range(3):
+            assert lines.number(0) == 0
+            eventually(lambda: not connecting())
+
+        assert len(asked) == 1
 
 
 def test_tls_to_a_port_without_it_says_how_to_do_without(node):

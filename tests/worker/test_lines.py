@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from tests.support.polling import eventually
+import threading
+
+from qless_core import Client
+from qless_core.worker.lines import Lines
+from tests.support.polling import PATIENCE_S, eventually
 
 JOBS = 24
 
@@ -52,3 +56,26 @@ def test_a_server_that_was_restarted_is_reached_by_the_next_child(program, redis
     for number in range(2, 6):
         program.put("quick")
         eventually(lambda number=number: len(program.traces("ran")) == number)
+
+
+def test_what_is_connected_as_the_worker_ends_is_not_left_open(server, monkeypatch):
+    with Client(server.url) as client:
+        made, gate = [], threading.Event()
+        line = client.line
+
+        def slowly():
+            made.append(line())
+            assert gate.wait(PATIENCE_S)
+            return made[-1]
+
+        monkeypatch.setattr(client, "line", slowly)
+        lines = Lines(client, 1)
+        lines.open()
+        eventually(lambda: made)
+
+        lines.close()
+        gate.set()
+
+        eventually(lambda: not made[0].is_connected)
+        assert lines.number(0) == 0
+        assert len(made) == 1
