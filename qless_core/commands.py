@@ -1060,6 +1060,19 @@ class Commands:
         """
         return int(self._call("operation.start", operation, run))
 
+    def operation_undo(self, operation: str) -> int:
+        """Let an operation be done that undoes another one, and note there that it is undone.
+
+        Args:
+            operation: which; a draft.
+
+        Returns:
+            The run that is to be done now; 0 where there is nothing to start: the other one is
+            gone or at work, or was undone before.
+
+        """
+        return int(self._call("operation.undo", operation))
+
     def operation_rest(self, operation: str, state: str, why: str = "") -> str:
         """Let an operation that is under way rest; answers the state that it is in then.
 

@@ -785,6 +785,21 @@ end
 -- From which states an operation goes on.
 local RESTS = { draft = true, paused = true, stopped = true }
 
+-- Lets an operation be done that rests; answers which run of it that is, 0 where it does not rest.
+local function begin(now, op)
+  if not RESTS[op.state] or op.at >= op.total then
+    return 0
+  end
+  Check.memory()
+  local key, run = operation(op.id), (tonumber(op.run) or 0) + 1
+  call('hmset', key, 'state', 'queued', 'run', run, 'why', '', 'ordered', Json.number(now))
+  for _, part in ipairs({ '', ':list', ':report' }) do
+    call('persist', operation(op.id, part))
+  end
+  call('zadd', Key.web('operations'), tonumber(call('hget', key, 'created')) or now, op.id)
+  return run
+end
+
 -- operation.start id run -> the run of it that is to be done now; 0 where there is nothing to start: there is no such
 -- operation, it is at work or through, or that run is not the latest: of two that start it at once, one does.
 -- Whoever started it puts the job that does it. It is listed with all that were, and is not forgotten meanwhile.
@@ -792,17 +807,24 @@ Commands['operation.start'] = function(now, arg)
   local id = Check.name(arg[1], 'operation')
   local run = Check.count(arg[2], 'run')
   local op = said(id)
-  if not op or tonumber(op.run) ~= run or not RESTS[op.state] or op.at >= op.total then
+  return op and tonumber(op.run) == run and begin(now, op) or 0
+end
+
+-- operation.undo id -> as `operation.start`, for the draft of what undoes another one; 0 as well where that one
+-- is gone or at work, or was undone before. That it is undone is noted in the same call.
+Commands['operation.undo'] = function(now, arg)
+  local id = Check.name(arg[1], 'operation')
+  local op = said(id)
+  local of = op and op.of ~= '' and said(op.of)
+  if not of or op.state ~= 'draft' or not (RESTS[of.state] or of.state == 'done')
+    or (call('hget', operation(op.of), 'undone_by') or '') ~= '' then
     return 0
   end
-  Check.memory()
-  local key = operation(id)
-  call('hmset', key, 'state', 'queued', 'run', run + 1, 'why', '', 'ordered', Json.number(now))
-  for _, part in ipairs({ '', ':list', ':report' }) do
-    call('persist', operation(id, part))
+  local run = begin(now, op)
+  if run > 0 then
+    call('hset', operation(op.of), 'undone_by', id)
   end
-  call('zadd', Key.web('operations'), tonumber(call('hget', key, 'created')) or now, id)
-  return run + 1
+  return run
 end
 
 -- operation.rest id state why -> the state that the operation is in then; '' where there is none. Lets one

@@ -26,7 +26,7 @@ local FILES = [[
   queue.throttle.get=throttle? queue.throttle.set=throttle
   once=once once.next=once
   operation.freeze=act operation.look=act? operation.step=act operation.fare=act?
-  operation.rest=act operation.start=act
+  operation.rest=act operation.start=act operation.undo=act
   shard.leave=ship shard.arrive=ship shard.settle=ship shard.leaving=ship?
 ]]
 

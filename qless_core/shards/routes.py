@@ -396,7 +396,7 @@ ROUTES: Final[dict[str, Route]] = {
             *("giveback_all", "jobs_walk", "cron_due", "cron_refill"),
             *("archive_next", "archive_done"),
             *("operation_freeze", "operation_freeze_group", "operation_look", "operation_step"),
-            *("operation_rest", "operation_fare", "operation_start"),
+            *("operation_rest", "operation_fare", "operation_start", "operation_undo"),
             *("operation_freeze_more", "operation_freeze_list"),
             *("shard_leave", "shard_arrive", "shard_settle", "shard_leaving"),
             *("audit_scan", "audit_walk", "audit_look", "audit_repair"),

@@ -302,9 +302,10 @@ def undo_operation(form: Form, operation: str) -> Outcome:
         return Outcome(text=_cannot_undo(found), tone="warning", status=409)
     client = current().client
     made = freezing.freeze_undo(client, found, asked(form))
-    if not freezing.claim_undo(client, found, made):
-        return Outcome(text=_UNDONE, tone="warning", status=409)
-    ordering.begin(client, made)
+    if not ordering.begin_undo(client, made):
+        now = store.load(client, operation)
+        text = _cannot_undo(now) if now else "Nothing was done: it is forgotten."
+        return Outcome(text=text, tone="warning", status=409)
     return Outcome(
         text="It is being undone.",
         operations=(made.id,),

@@ -150,20 +150,6 @@ def freeze_undo(
     return loaded(client, name)
 
 
-def claim_undo(client: Client, of: Operation, undo: Operation) -> bool:
-    """Note what undoes an operation; where another one was first, that one is forgotten.
-
-    Raises:
-        QlessError: Redis refused.
-
-    """
-    key = store.hash_key(client.keys, of.id)
-    (is_first,) = send(client, call("hsetnx", key, "undone_by", undo.id))
-    if not is_first:
-        send(client, *(call("unlink", part(client.keys, undo.id)) for part in store.PARTS))
-    return bool(is_first)
-
-
 def of_form(client: Client, of: Operation) -> str:
     """Say how the list of an operation is written."""
     (form,) = send(client, call("hget", store.hash_key(client.keys, of.id), "form"))

@@ -63,13 +63,34 @@ def begin(client: Client, operation: Operation) -> Operation:
 
     """
     if client.commands.operation_start(operation.id, operation.run):
-        index, old = store.index_key(client.keys), client.now() - store.KEPT_S
-        send(
-            client,
-            call("zremrangebyrank", index, 0, -store.MOST - 1),
-            call("zremrangebyscore", index, "-inf", old),
-        )
+        _forget_old(client)
     return _again(client, operation)
+
+
+def begin_undo(client: Client, undo: Operation) -> bool:
+    """Order what undoes another operation, and note that there; where it cannot be, forget it.
+
+    Returns:
+        Whether it was ordered: the other one is there, rests, and was not undone before.
+
+    Raises:
+        QlessError: Redis refused.
+
+    """
+    if client.commands.operation_undo(undo.id):
+        _forget_old(client)
+        return True
+    send(client, *(call("unlink", part(client.keys, undo.id)) for part in store.PARTS))
+    return False
+
+
+def _forget_old(client: Client) -> None:
+    index, old = store.index_key(client.keys), client.now() - store.KEPT_S
+    send(
+        client,
+        call("zremrangebyrank", index, 0, -store.MOST - 1),
+        call("zremrangebyscore", index, "-inf", old),
+    )
 
 
 def put_soon(client: Client, operation: str) -> None:

@@ -508,6 +508,7 @@ BAD_CALLS = {
         *without(("op", 0), "operation", "run"),
         *[(("op", value), "run") for value in NOT_COUNTS],
     ],
+    "operation.undo": [((), "operation"), (("",), "operation")],
     "operation.rest": [
         *without(("op", "paused"), "operation", "state", "why"),
         (("op", "running", ""), "state"),

@@ -433,6 +433,31 @@ def test_of_two_that_start_it_at_once_one_does(act, lua, redis):
     assert lua("operation.start", 64, "none", 0) == 0
 
 
+def test_an_undo_is_begun_once_and_only_where_there_is_something_to_undo(act, lua, redis):
+    act.fail("a", "b")
+    act.freeze("retry", group="g")
+    back = {"action": "undo", "of": "op", "state": "draft", "total": 2, "created": 8}
+    for name in ("one", "two"):
+        redis.hset(f"ql:web:operation:{name}", mapping=back)
+        redis.expire(f"ql:web:operation:{name}", 60)
+    redis.hset("ql:web:operation:lost", mapping=back | {"of": "none"})
+
+    def begin(name, state="done"):
+        redis.hset("ql:web:operation:op", "state", state)
+        return lua("operation.undo", 60, name)
+
+    # It is at work; it is gone; the draft is gone: nobody is kept from undoing it later.
+    assert (begin("one", "running"), begin("lost"), begin("none")) == (0, 0, 0)
+    assert redis.hget("ql:web:operation:op", "undone_by") is None
+    assert redis.keys("ql:web:operation:none*") == []
+    assert (begin("one"), begin("two"), begin("one")) == (1, 0, 0)
+    assert redis.hget("ql:web:operation:op", "undone_by") == "one"
+    assert redis.hmget("ql:web:operation:one", "state", "run") == ["queued", "1"]
+    assert redis.ttl("ql:web:operation:one") == -1
+    assert redis.zscore("ql:web:operations", "one") == 8
+    assert redis.hget("ql:web:operation:two", "state") == "draft"
+
+
 def whole(step):
     """Copy until no more come, as the console does."""
     counts = [step()]

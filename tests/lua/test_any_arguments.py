@@ -188,6 +188,7 @@ SHAPES = {
     "operation.fare": (OPERATION, NUMBER, NUMBER),
     "operation.step": (OPERATION, NUMBER, NUMBER, NUMBER, DATA, DATA),
     "operation.start": (OPERATION, NUMBER),
+    "operation.undo": (OPERATION,),
     "operation.rest": (OPERATION, ("paused", "stopped"), TEXT),
     "shard.leave": (OPERATION, JID),
     "shard.arrive": (OPERATION, JID, LUGGAGE),

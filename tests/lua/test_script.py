@@ -612,6 +612,9 @@ def _store_what_no_command_puts(redis):
     operation = {"action": "cancel", "form": "jids", "state": "queued", "run": "1", "total": "1"}
     redis.hset("ql:web:operation:op", mapping=operation)
     redis.hset("ql:web:operation:draft", mapping=operation | {"state": "draft"})
+    undo = {"action": "undo", "of": "was", "state": "draft", "total": "1"}
+    redis.hset("ql:web:operation:back", mapping=undo)
+    redis.hset("ql:web:operation:was", mapping=operation | {"state": "done"})
     redis.lpush("ql:web:operation:op:list", "ffailed")
 
 
@@ -659,6 +662,7 @@ WRITES = [
     ("operation.freeze", "op", "jids", "parent"),
     ("operation.freeze", "new", "group", "g", "", 0),
     ("operation.start", "draft", 1),
+    ("operation.undo", "back"),
     ("operation.freeze", "new", "list", "op"),
     ("operation.rest", "op", "paused", ""),
     ("operation.step", "op", 1, 5, 1),

@@ -74,6 +74,18 @@ def test_one_that_rests_is_forgotten_some_day_unless_it_goes_on(client, shop, re
     assert all(0 < redis.ttl(key) <= store.KEPT_S for key in keys)
 
 
+def test_one_whose_undo_could_not_begin_is_undone_later(client, shop, redis, operations):
+    shop.fail("a")
+    found = operations.do("retry", {"group": "boom"})
+    late = freezing.freeze_undo(client, store.load(client, found["id"]), freezing.Asked())
+    redis.delete(f"ql:web:operation:{late.id}")
+
+    assert not ordering.begin_undo(client, late)
+
+    assert redis.keys(f"*{late.id}*") == []
+    assert operations.undo(found["id"])["done"] == 1
+
+
 @pytest.mark.parametrize("action", ["retry", "cancel"])
 def test_all_of_an_operation_bears_the_hash_tag_of_its_namespace(server, redis, action):
     with Client(server.url, namespace="{shop}:") as client:
