@@ -12,16 +12,14 @@ import importlib
 import json
 import logging
 import re
-from dataclasses import dataclass, field
 from http import HTTPStatus
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote_plus, urlsplit
 
-from qless_core.clock import REAL
 from qless_web.access import ROLES
 from qless_web.accounts import fetching
 from qless_web.accounts.fetching import Unreachable
+from qless_web.accounts.kept import Desk, Kept
 from qless_web.settings import SettingError
 
 if TYPE_CHECKING:
@@ -32,10 +30,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("qless.web.accounts")
 
-#: Seconds for which is believed what a provider said of itself, and its keys.
+#: Seconds after which is asked anew what a provider says of itself, and its keys.
 _KEPT_S: Final = 3_600.0
-#: Seconds for which a provider that did not answer is not asked again.
-_AWAY_S: Final = 3.0
+#: Seconds for which that is believed where the provider says nothing that could be used.
+_BELIEVED_S: Final = 86_400.0
 #: Seconds between two questions for keys where a token names one that is not known.
 _KEYS_AGAIN_S: Final = 30.0
 #: Seconds by which its clock may be another.
@@ -46,7 +44,10 @@ _SIGNED: Final = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "EdDSA", "Ed25519"),
 )
-_KEY_KINDS: Final = frozenset({"RSA", "EC", "OKP"})
+_KEY_KINDS: Final = ("RSA", "EC", "OKP")
+
+#: Addresses of it that are gone to: what it says of itself has to give each of them.
+_ENDPOINTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 #: Words of the protocol that may be shown: they come in an address that anybody can write.
 _WORD: Final = re.compile(r"[a-z_]{1,60}")
@@ -72,36 +73,6 @@ class Person(NamedTuple):
     role: str
 
 
-@dataclass(slots=True)
-class _Said:
-    """Something that was asked of the provider, and when."""
-
-    found: dict[str, Any] = field(default_factory=dict)
-    at: float = float("-inf")
-    failed_at: float = float("-inf")
-
-    def ask(self, url: str, kept_s: float) -> dict[str, Any]:
-        """Give it; what is older than so many seconds is asked for anew.
-
-        Raises:
-            Unreachable: there is no answer.
-
-        """
-        now = REAL.monotonic()
-        if self.found and now - self.at < kept_s:
-            return self.found
-        if now - self.failed_at < _AWAY_S:
-            problem = "it did not answer a moment ago"
-            raise Unreachable(problem)
-        try:
-            self.found = fetching.get(url)
-        except Unreachable:
-            self.failed_at = REAL.monotonic()
-            raise
-        self.at = REAL.monotonic()
-        return self.found
-
-
 class Provider:
     """The provider of one console.
 
@@ -125,8 +96,11 @@ class Provider:
         except ImportError:
             message = "oidc_issuer needs the extra oidc: pip install 'qless[oidc]'"
             raise SettingError(message) from None
-        self._itself, self._keys = _Said(), _Said()
-        self._lock = Lock()
+        self._unreadable = (self._jose.errors.JoseError, ValueError, TypeError, KeyError)
+        # Whoever waits for it keeps a thread from serving pages.
+        self._desk = Desk(max(1, settings.threads // 4))
+        self._itself = Kept(self._desk, self._description)
+        self._keys: Kept[Any] = Kept(self._desk, self._key_set)
 
     @property
     def title(self) -> str:
@@ -186,18 +160,21 @@ class Provider:
     # -- What the provider says of itself
 
     def _described(self) -> dict[str, Any]:
-        issuer = self._settings.oidc_issuer
-        with self._lock:
-            try:
-                found = self._itself.ask(
-                    f"{issuer.rstrip('/')}/.well-known/openid-configuration", _KEPT_S
-                )
-            except Unreachable as error:
-                raise self._away(error) from None
-        if str(found.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):
-            log.error("the provider at %s says that it is another one", issuer)
-            text = f"What answers at {self.title} says that it is another provider."
-            raise NotLetIn(text, HTTPStatus.BAD_GATEWAY)
+        place = f"{self._settings.oidc_issuer.rstrip('/')}/.well-known/openid-configuration"
+        try:
+            return self._itself.ask(place, _KEPT_S, _BELIEVED_S)
+        except Unreachable as error:
+            raise self._away(error) from None
+
+    def _description(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Look at what it says of itself; Unreachable where that is of no use."""
+        if str(found.get("issuer", "")).rstrip("/") != self._settings.oidc_issuer.rstrip("/"):
+            problem = "it says that it is another provider"
+            raise Unreachable(problem)
+        for name in _ENDPOINTS:
+            if not fetching.is_safe(found.get(name)):
+                problem = f"its {name} is no address of https"
+                raise Unreachable(problem)
         return found
 
     def _issuer(self) -> str:
@@ -205,12 +182,7 @@ class Provider:
         return str(self._described()["issuer"])
 
     def _endpoint(self, name: str) -> str:
-        found = self._described().get(name)
-        if not fetching.is_safe(found):
-            log.error("the provider's %s is no address of https", name)
-            text = f"{self.title} gives no address that could be used to sign in."
-            raise NotLetIn(text, HTTPStatus.BAD_GATEWAY)
-        return str(found)
+        return str(self._described()[name])
 
     def _away(self, error: Unreachable) -> NotLetIn:
         log.warning("the provider %s cannot be used: %s", self.title, error)
@@ -236,8 +208,10 @@ class Provider:
         elif told.oidc_client_secret:
             pair = f"{quote_plus(told.oidc_client_id)}:{quote_plus(told.oidc_client_secret)}"
             headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        place = self._endpoint("token_endpoint")
         try:
-            return fetching.post(self._endpoint("token_endpoint"), fields, headers)
+            with self._desk.place():
+                return fetching.post(place, fields, headers)
         except Unreachable as error:
             if not 400 <= error.status < 500:  # noqa: PLR2004 - HTTP's own
                 raise self._away(error) from None
@@ -249,7 +223,6 @@ class Provider:
     def _checked(self, answer: Mapping[str, Any], attempt: Attempt, now: float) -> dict[str, Any]:
         """Give what the token says, once all of it is found to be right."""
         token, client = answer.get("id_token"), self._settings.oidc_client_id
-        failures = (self._jose.errors.JoseError, ValueError, TypeError, KeyError)
         try:
             if not isinstance(token, str):
                 problem = "there is none"
@@ -271,7 +244,7 @@ class Provider:
                 },
             )
             claims.validate(int(now), _LEEWAY_S)
-        except failures as error:
+        except self._unreadable as error:
             log.warning("the token of a sign-in is not right: %s: %s", type(error).__name__, error)
             text = f"What {self.title} says of this sign-in cannot be believed. Sign in again."
             raise NotLetIn(text) from None
@@ -280,23 +253,37 @@ class Provider:
     def _verified(self, token: str) -> Any:  # noqa: ANN401 - a package without types
         """Read a token with the provider's keys; where it has new ones, those are asked for."""
         try:
-            return self._jose.jwt.decode(token, self._key_set(_KEPT_S), _SIGNED)
+            return self._jose.jwt.decode(token, self._known_keys(_KEPT_S, _BELIEVED_S), _SIGNED)
         except (self._jose.errors.InvalidKeyIdError, self._jose.errors.BadSignatureError):
-            return self._jose.jwt.decode(token, self._key_set(_KEYS_AGAIN_S), _SIGNED)
+            newer = self._known_keys(_KEYS_AGAIN_S, _KEYS_AGAIN_S)
+            return self._jose.jwt.decode(token, newer, _SIGNED)
 
-    def _key_set(self, kept_s: float) -> Any:  # noqa: ANN401 - a package without types
-        url = self._endpoint("jwks_uri")
-        with self._lock:
-            try:
-                told = self._keys.ask(url, kept_s).get("keys")
-            except Unreachable as error:
-                raise self._away(error) from None
-        keys = [
-            each
-            for each in (told if isinstance(told, list) else ())
-            if isinstance(each, dict) and each.get("kty") in _KEY_KINDS and each.get("use") != "enc"
-        ]
-        return self._jose.jwk.KeySet.import_key_set({"keys": keys})
+    def _known_keys(self, kept_s: float, believed_s: float) -> Any:  # noqa: ANN401 - as above
+        place = self._endpoint("jwks_uri")
+        try:
+            return self._keys.ask(place, kept_s, believed_s)
+        except Unreachable as error:
+            raise self._away(error) from None
+
+    def _key_set(self, found: dict[str, Any]) -> Any:  # noqa: ANN401 - as above
+        """Read its keys, those that can be read; Unreachable where there is none of them."""
+        told = found.get("keys")
+        given = told if isinstance(told, list) else []
+        if keys := [key for each in given if (key := self._key(each)) is not None]:
+            return self._jose.jwk.KeySet(keys)
+        problem = "it has no key that could be used"
+        raise Unreachable(problem)
+
+    def _key(self, told: object) -> Any:  # noqa: ANN401 - as above
+        """Read one key; None where it is of a kind that nothing here knows, or is none."""
+        if not isinstance(told, dict) or told.get("use") == "enc":
+            return None
+        if told.get("kty") not in _KEY_KINDS:
+            return None
+        try:
+            return self._jose.jwk.import_key(told)
+        except self._unreadable:
+            return None
 
     # -- From the token to somebody
 

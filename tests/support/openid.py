@@ -82,6 +82,7 @@ class Provider:
         alg: the algorithm of all its keys.
         by_form: whether it wants the secret in the form.
         answers: bodies by path, in place of its own; a status stands for itself.
+        speaks: it says nothing while this is not set.
         asked: paths, in order.
         codes: what browsers asked for, by the code that each was given.
 
@@ -97,6 +98,7 @@ class Provider:
     shown: list[str] = field(default_factory=lambda: ["first"])
     by_form: bool = False
     answers: dict[str, Any] = field(default_factory=dict)
+    speaks: threading.Event = field(default_factory=threading.Event)
     asked: list[str] = field(default_factory=list)
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -168,6 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Send a browser back, or say something of itself."""
         self.provider.asked.append(self.path)
+        self.provider.speaks.wait(60)
         if self.path.startswith("/authorize?"):
             self.send_response(302)
             self.send_header("Location", self.provider.agree(self.path))
@@ -179,6 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Give tokens for a code."""
         self.provider.asked.append(self.path)
+        self.provider.speaks.wait(60)
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         sent = {name: values[0] for name, values in parse_qs(body).items()}
         told = self.provider.answers.get(self.path)
@@ -204,6 +208,7 @@ class _Handler(BaseHTTPRequestHandler):
 def providing(now: Callable[[], float]) -> Iterator[Provider]:
     """Sign people in for as long as the block lasts."""
     provider = Provider(now=now)
+    provider.speaks.set()
     handler = type("Handler", (_Handler,), {"provider": provider})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
@@ -212,6 +217,7 @@ def providing(now: Callable[[], float]) -> Iterator[Provider]:
     try:
         yield provider
     finally:
+        provider.speaks.set()
         server.shutdown()
         server.server_close()
         thread.join(5)

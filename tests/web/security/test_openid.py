@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
@@ -17,9 +18,11 @@ from qless_web.accounts.users import User, read, write
 from qless_web.settings import SettingError
 from tests.support.dom import parse
 from tests.support.openid import CLIENT, SECRET, changed, key, providing, shared, signed, unsigned
+from tests.support.polling import eventually
 from tests.web.security.conftest import KEY
 
 AWAY = "does not answer as it should"
+SAYS = "/.well-known/openid-configuration"
 UNBELIEVED = "cannot be believed"
 
 
@@ -523,8 +526,114 @@ def test_a_provider_that_is_down_is_told_and_asked_again_later(
     assert "it answered 503" in caplog.text
 
     provider.answers.clear()
-    monkeypatch.setattr("qless_web.accounts.provider._AWAY_S", -1.0)
+    monkeypatch.setattr("qless_web.accounts.kept._AWAY_S", -1.0)
     assert signed_in(visit(console), provider).status_code == 303
+
+
+ODD = {"kty": "EC", "crv": "P-192", "x": "AA", "y": "AA", "kid": "odd"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        (SAYS, {"status": "we are back in ten minutes"}),
+        (SAYS, {"issuer": "https://another.example"}),
+        (SAYS, {"jwks_uri": "http://evil.example/keys"}),
+        ("/jwks", {"status": "we are back in ten minutes"}),
+        ("/jwks", {"keys": []}),
+        ("/jwks", {"keys": [ODD, {"kty": "oct", "k": "AAAA"}, {"kty": []}, None]}),
+    ],
+    ids=str,
+)
+def test_a_wrong_answer_is_not_kept(client, visit, told, provider, monkeypatch, wrong):
+    monkeypatch.setattr("qless_web.accounts.kept._AWAY_S", -1.0)
+    web, (place, said) = visit(create_app(client, **told)), wrong
+    home = provider.agree(gone(web)) if place == "/jwks" else "/sign-in/provider"
+    provider.answers[place] = said if "status" in said else provider.said(place) | said
+
+    answer = back(web, home) if place == "/jwks" else web.get(home)
+    assert answer.status_code == 502
+    assert AWAY in says(answer)
+
+    provider.answers.clear()
+    assert signed_in(web, provider).status_code == 303
+
+
+def test_a_key_that_cannot_be_read_keeps_nobody_from_the_others(web, provider):
+    provider.answers["/jwks"] = {"keys": [ODD, None, *provider.said("/jwks")["keys"]]}
+
+    assert signed_in(web, provider).status_code == 303
+
+
+def test_what_is_known_of_a_provider_is_believed_while_it_says_nothing(
+    client, visit, told, provider, monkeypatch
+):
+    console = create_app(client, **told)
+    signed_in(visit(console), provider)
+    monkeypatch.setattr("qless_web.accounts.provider._KEPT_S", -1.0)
+    provider.answers |= {SAYS: 503, "/jwks": {"keys": []}}
+
+    assert signed_in(visit(console), provider).status_code == 303
+    assert provider.asked.count(SAYS) == provider.asked.count("/jwks") == 2
+
+    monkeypatch.setattr("qless_web.accounts.provider._BELIEVED_S", -1.0)
+    assert visit(console).get("/sign-in/provider").status_code == 502
+
+
+@pytest.fixture
+def patient(monkeypatch):
+    """Wait for a provider for as long as it takes: what is looked at is who waits."""
+    monkeypatch.setattr("qless_web.accounts.fetching.SILENT_S", 60.0)
+    monkeypatch.setattr("qless_web.accounts.fetching.WHOLE_S", 60.0)
+
+
+@pytest.mark.usefixtures("patient")
+@pytest.mark.parametrize("place", ["itself", "token"])
+def test_a_silent_provider_takes_a_part_of_the_threads(client, visit, told, provider, place):
+    """Of eight, two; whoever comes to them is told at once."""
+    console = create_app(client, **told, threads=8)
+    homes = []
+    if place == "token":
+        browsers = [visit(console) for _ in range(6)]
+        homes = [(browser, provider.agree(gone(browser))) for browser in browsers]
+    provider.speaks.clear()
+    calls = [lambda web=web, home=home: back(web, home) for web, home in homes] or [
+        lambda: visit(console).get("/sign-in/provider")
+    ] * 6
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = [pool.submit(call) for call in calls]
+        try:
+            eventually(lambda: sum(answer.done() for answer in answers) == 4)
+            early = [answer.result().status_code for answer in answers if answer.done()]
+        finally:
+            provider.speaks.set()
+    late = [answer.result().status_code for answer in answers]
+
+    assert early == [502] * 4
+    assert sorted(late) == [303] * 2 + [502] * 4
+
+
+@pytest.mark.usefixtures("patient")
+def test_while_somebody_asks_anew_the_others_go_by_what_is_known(
+    client, visit, told, provider, monkeypatch
+):
+    console = create_app(client, **told)
+    gone(visit(console))
+    monkeypatch.setattr("qless_web.accounts.provider._KEPT_S", -1.0)
+    provider.speaks.clear()
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(visit(console).get, "/sign-in/provider")
+        try:
+            eventually(lambda: provider.asked.count(SAYS) == 2)
+            second = pool.submit(visit(console).get, "/sign-in/provider")
+            assert eventually(second.done)
+            assert not first.done()
+        finally:
+            provider.speaks.set()
+
+    assert {first.result().status_code, second.result().status_code} == {303}
 
 
 def test_nobody_at_the_address_is_told_as_well(client, visit, told):
