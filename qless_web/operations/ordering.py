@@ -43,18 +43,6 @@ def workshop(client: Client, worker_name: str | None = None) -> Client:
     )
 
 
-def start(client: Client, operation: Operation) -> Operation:
-    """Let a draft, or one that rests, be done in the background; any other one stays as it is.
-
-    Raises:
-        QlessError: Redis refused.
-
-    """
-    begin(client, operation)
-    put_soon(client, operation.id)
-    return _again(client, operation)
-
-
 def begin(client: Client, operation: Operation) -> Operation:
     """Order an operation, whose job is put by `put_soon`: of several who do at once, one does.
 

@@ -13,7 +13,7 @@ from qless_web.operations.running import Bench, Run
 from qless_web.operations.selection import Selection
 from qless_web.settings import Settings
 from tests.support.polling import eventually
-from tests.support.shop import Shop
+from tests.support.shop import Shop, start_operation
 
 PARTS = ("", ":list", ":report")
 
@@ -36,7 +36,7 @@ def test_one_that_breaks_is_tried_again_by_itself(client, shop, redis, operation
     key = f"ql:web:operation:{made.id}:list"
     redis.rename(key, "aside")
     redis.set(key, "no list")
-    ordering.start(client, made)
+    start_operation(client, made)
     job = ordering.workshop(client).jobs[ordering.job_of(made.id, 1)]
     assert job is not None
     eventually(lambda: ordering.workshop(client).commands.get(job.jid).state == "scheduled")
@@ -69,7 +69,7 @@ def test_one_that_rests_is_forgotten_some_day_unless_it_goes_on(client, shop, re
     keys = [f"ql:web:operation:{found['id']}{part}" for part in PARTS]
     assert all(0 < redis.ttl(key) <= store.KEPT_S for key in keys)
     made = store.load(client, found["id"])
-    ordering.start(client, made)
+    start_operation(client, made)
     assert operations.until(found["id"])["done"] == 4
     assert all(0 < redis.ttl(key) <= store.KEPT_S for key in keys)
 

@@ -11,12 +11,13 @@ import pytest
 
 from qless_core import Client
 from qless_core.embedded import EmbeddedServer
-from qless_web.operations import freezing, ordering
+from qless_web.operations import freezing
 from qless_web.operations import operation as store
 from qless_web.operations.options import Options
 from qless_web.operations.selection import Selection
 from tests.support.polling import eventually
 from tests.support.processes import Command, children_of
+from tests.support.shop import start_operation
 
 JOBS = 3_000
 
@@ -68,7 +69,7 @@ def test_killed_in_the_middle_it_is_finished_by_the_next(qless_web, own):
         return found
 
     console = qless_web.start("--redis-url", url)
-    ordering.start(client, made)
+    start_operation(client, made)
     eventually(lambda: state().at > JOBS // 10)
     kill_all(console)
     at = state().at

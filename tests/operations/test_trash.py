@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from qless_web.operations import freezing, ordering, trash
+from qless_web.operations import freezing, trash
 from qless_web.operations import operation as store
 from tests.support.polling import eventually
-from tests.support.shop import OPERATION, make_operation
+from tests.support.shop import OPERATION, make_operation, start_operation
 
 
 def test_a_cancelled_job_is_shown_and_restored_by_its_tick(shop, client, operations, web):
@@ -129,7 +129,7 @@ def test_what_comes_back_after_its_operation_is_forgotten_leaves_no_trace_of_it(
     made = freezing.freeze_undo(client, store.load(client, found["id"]), freezing.Asked())
     redis.delete(f"ql:web:operation:{found['id']}")
 
-    ordering.start(client, made)
+    start_operation(client, made)
 
     assert operations.until(made.id)["done"] == 2
     assert redis.exists(f"ql:web:operation:{found['id']}") == 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from qless_core.records import WorkerInfo
 from qless_web.demo import seeds
-from qless_web.operations import freezing
+from qless_web.operations import freezing, ordering
 from qless_web.operations import operation as store
 from qless_web.operations.options import Options
 from qless_web.operations.selection import Selection
@@ -153,6 +153,12 @@ def make_operation(
     store.change(client, name, state="queued" if state == "done" else state, run=1)
     if state == "done":
         client.commands.operation_step(name, 1, len(jids), 1.0)
+
+
+def start_operation(client: Client, operation: store.Operation) -> None:
+    """Let an operation be done in the background, as an action does."""
+    ordering.begin(client, operation)
+    ordering.put_soon(client, operation.id)
 
 
 def _finish(client: Client, action: str) -> None:
