@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from qless_core.options import as_number, number_of
@@ -139,16 +140,26 @@ def workers(
         ]
         for name in counted
     }
-    everyone = [look for family in looks.values() for look in family]
-    replies = yield [each for look in everyone for each in look.asks()]
-    told = dict(zip(everyone, _told(everyone, replies), strict=True))
+    # Of children that may only be counted no more is asked than that takes.
+    light = [look for name in counted[:reach] for look in looks[name][1:]]
+    whole = [looks[name][0] for name in counted[:reach]]
+    whole += [look for name in counted[reach:] for look in looks[name]]
+    asked = [*_all(look.asks() for look in whole), *_all(look.holds() for look in light)]
+    replies = iter((yield asked))
+    for look in whole:
+        look.hears(replies)
+    for look in light:
+        look.hears_what_it_holds(replies)
     head = sorted(counted[:reach], key=lambda name: -sum(each.running for each in looks[name]))
     shown = [*part.of(head), *counted[reach:]]
-    asked = [each for name in shown for look in looks[name] for each in told[look]]
-    fields = iter((yield asked))
-    for name in shown:
-        for look in looks[name]:
-            look.learns(fields)
+    light = [look for name in part.of(head) for look in looks[name][1:]]
+    seen_now = [look for name in shown for look in looks[name]]
+    asked = [*_all(look.tells() for look in light), *_all(look.details() for look in seen_now)]
+    replies = iter((yield asked))
+    for look in light:
+        look.hears_what_it_tells(replies)
+    for look in seen_now:
+        look.learns(replies)
     rows = tuple(_family(iter(looks[name]), families[name]) for name in shown)
     return Crew(rows, len(families), part.offset, len(seen))
 
@@ -193,6 +204,7 @@ class _Look:
         self._info: WorkerInfo | None = None
         self._asked = ""
         self._fields: list[list[str | None]] = []
+        self._sought: tuple[str, ...] = ()
         self._known: frozenset[str] = frozenset()
 
     def was_seen(self, at: float | None, before: float) -> None:
@@ -202,40 +214,58 @@ class _Look:
 
     def asks(self) -> list[Call]:
         """Ask what it tells of itself and holds."""
-        keys, held = self._keys, self._keys.worker_jobs(self.name)
+        return [*self.tells(), *self.holds()]
+
+    def hears(self, replies: Iterator[Any]) -> None:
+        """Take what came."""
+        self.hears_what_it_tells(replies)
+        self.hears_what_it_holds(replies)
+
+    def tells(self) -> list[Call]:
+        """Ask what it tells of itself, and what it should have finished."""
+        keys = self._keys
         return [
             call("get", keys.worker_info(self.name)),
             call("get", keys.worker_asked(self.name)),
+            call("zcount", keys.worker_jobs(self.name), "-inf", self._now),
+        ]
+
+    def hears_what_it_tells(self, replies: Iterator[Any]) -> None:
+        """Take what came."""
+        self._info = WorkerInfo.from_reply(parse(next(replies)))
+        self._asked = _asked(next(replies), self._info)
+        self._stalled = next(replies) or 0
+
+    def holds(self) -> list[Call]:
+        """Ask how much it runs, and for the first of its jobs."""
+        held = self._keys.worker_jobs(self.name)
+        return [
             call("zcount", held, f"({self._now}", "+inf"),
-            call("zcount", held, "-inf", self._now),
             call("zrange", held, 0, _SAMPLE - 1, withscores=True),
         ]
 
-    def hears(self, replies: Sequence[Any]) -> list[Call]:
-        """Take what came, and ask of the first of its jobs."""
-        told, asked, running, stalled, found = replies
-        self._info = WorkerInfo.from_reply(parse(told))
-        self._asked = _asked(asked, self._info)
-        self._running, self._stalled = running or 0, stalled or 0
-        self._jobs = by_score(found)
+    def hears_what_it_holds(self, replies: Iterator[Any]) -> None:
+        """Take what came."""
+        self._running = next(replies) or 0
+        self._jobs = by_score(next(replies))
+
+    def details(self) -> list[Call]:
+        """Ask of the first of its jobs, and of the queues that it has told of by now."""
+        self._sought = self._info.queues[:_QUEUES] if self._info else ()
         return [
             *(call("hmget", self._keys.job(jid), ["klass", "queue"]) for jid in self._jobs),
-            *(call("zscore", self._keys.queues, name) for name in self._queues),
+            *(call("zscore", self._keys.queues, name) for name in self._sought),
         ]
 
     def learns(self, replies: Iterator[Any]) -> None:
         """Take what came of its jobs and queues, one reply for each."""
         self._fields = [next(replies) or [None, None] for _ in self._jobs]
-        self._known = frozenset(name for name in self._queues if next(replies) is not None)
+        self._known = frozenset(name for name in self._sought if next(replies) is not None)
 
     @property
     def running(self) -> int:
         """How many jobs it holds within their lock."""
         return self._running
-
-    @property
-    def _queues(self) -> tuple[str, ...]:
-        return self._info.queues[:_QUEUES] if self._info else ()
 
     def summary(
         self, children: tuple[WorkerSummary, ...] = (), total: int | None = None
@@ -272,13 +302,9 @@ def _asked(stored: str | None, info: WorkerInfo | None) -> str:
     return request if info is not None and started == f"{info.started:.17g}" else ""
 
 
-def _told(looks: Sequence[_Look], replies: Sequence[Any]) -> list[list[Call]]:
-    """Hand what came to those who asked; answers what each asks next."""
-    of_each = len(replies) // len(looks) if looks else 0
-    return [
-        look.hears(replies[index * of_each : (index + 1) * of_each])
-        for index, look in enumerate(looks)
-    ]
+def _all(batches: Iterable[list[Call]]) -> Iterator[Call]:
+    """Give the calls of several batches, one after the other."""
+    return chain.from_iterable(batches)
 
 
 @read
@@ -303,14 +329,15 @@ def worker(scope: Scope, name: str, part: Slice) -> Read[WorkerDetail]:
     replies = yield [
         call("zrange", held_by, part.offset, part.last, withscores=True),
         *(call("zscore", keys.workers, each) for each in shown),
-        *(each for look in looks for each in look.asks()),
+        *_all(look.asks() for look in looks),
     ]
-    found, times, replies = replies[0], replies[1 : 1 + len(shown)], replies[1 + len(shown) :]
+    found, times, told_us = replies[0], replies[1 : 1 + len(shown)], iter(replies[1 + len(shown) :])
     for look, time in zip(looks[1:], times, strict=True):
         look.was_seen(as_number(time), before)
+    for look in looks:
+        look.hears(told_us)
     at = by_score(found)
-    asked = [each for calls in _told(looks, replies) for each in calls]
-    fields = yield [*fields_of(keys, at), *asked]
+    fields = yield [*fields_of(keys, at), *_all(look.details() for look in looks)]
     rows = job_rows(list(at), fields[: len(at)], scope.now, at=at, locks=at)
     rest = iter(fields[len(at) :])
     for look in looks:

@@ -196,6 +196,24 @@ def test_b31_a_page_of_workers_reads_what_its_own_workers_hold(redis, cost):
     assert many[2] - few[2] < 5_000 * 40
 
 
+def test_workers_that_are_only_counted_to_be_put_in_order_are_asked_no_more(redis, cost):
+    """By name nothing is asked of workers of other pages; by what they run, how many and which."""
+    workers, children = 60, 8
+    with redis.pipeline(transaction=False) as pipeline:
+        for each in range(workers):
+            for name in (f"w{each}", *(f"w{each}-{child}" for child in range(children))):
+                pipeline.zadd("ql:workers", {name: 1e10})
+                pipeline.zadd(f"ql:w:{name}:jobs", {f"j-{name}": 1e10})
+        pipeline.execute()
+
+    by_name = cost(reads.workers(PART, grouped=True))
+    by_running = cost(reads.workers(PART, grouped=True, order="running"))
+
+    assert by_running[1] == by_name[1] <= 3
+    elsewhere = workers - PART.count
+    assert by_running[0] - by_name[0] <= elsewhere * (5 + 2 * children)
+
+
 def test_b34_while_a_script_keeps_redis_busy_nothing_is_lost(client, redis, server):
     """It is told of as that, and goes on by itself when the script is over."""
     client.queues["q"].put("K", {}, jid="j")

@@ -220,10 +220,12 @@ def test_workers_with_children_take_three_round_trips(look, client, redis, clock
 
     found = look(reads.workers(PART, grouped=True))
     flat = look(reads.workers(PART))
+    busiest = look(reads.workers(PART, grouped=True, order="running"))
     detail = look(reads.worker("w", PART))
 
     assert [(row.name, row.children_total) for row in found.rows] == [("w", 3), ("x", 0)]
     assert (found.total, found.everyone, flat.total) == (2, 5, 5)
+    assert busiest == found
     assert [each.name for each in found.rows[0].everyone] == ["w", "w-0", "w-1", "w-2"]
     assert found.rows[0].children[2].jobs[0].klass == "Job"
     assert detail.summary.children == found.rows[0].children
