@@ -607,7 +607,8 @@ class Job:
             what: what its history calls that.
             details: what its history says of it: the signal, the host, the pid.
             group: the failure that a job that ran counts as; None when it is nobody's fault.
-            message: what happened. What UTF-8 cannot hold is replaced.
+            message: what happened; without a group it is told only where no retry was left. What
+                UTF-8 cannot hold is replaced.
 
         Raises:
             LockLost: another worker has it.
@@ -615,13 +616,14 @@ class Job:
             JobNotFound: it is gone.
 
         """
+        nobody = None if message is None else ""  # nobody's fault
         left = self.client.commands.giveback(
             self.jid,
             self.holder,
             int(ran),
             wire.clean(what),
             wire.dumps(dict(details or {}), what="the details of a job given back"),
-            None if group is None else wire.clean(group),
+            nobody if group is None else wire.clean(group),
             None if message is None else wire.clean(message),
         )
         if ran and left < 0:

@@ -132,7 +132,8 @@ class Workers:
                 left; the others lose nothing.
             details: what their history says of it: the signal, the host, the pid.
             group: the failure that those that were begun count as; None when it is nobody's fault.
-            message: what happened. What UTF-8 cannot hold is replaced.
+            message: what happened; without a group it is told of those alone that had no retry
+                left. What UTF-8 cannot hold is replaced.
 
         Returns:
             The jids of those that wait again, and of those that failed.
@@ -140,8 +141,11 @@ class Workers:
         """
         begun = texts_of("started", started) or []
         text = wire.dumps(dict(details or {}), what="the details of jobs given back")
-        group = None if group is None else wire.clean(group)
         message = None if message is None else wire.clean(message)
+        if group is not None:
+            group = wire.clean(group)
+        elif message is not None:
+            group = ""  # nobody's fault
         given: list[str] = []
         failed: list[str] = []
         while True:

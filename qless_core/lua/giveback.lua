@@ -98,6 +98,11 @@ local function give_back(now, jid, known, ran, back)
   return remaining
 end
 
+-- The failure that a job counts as; nil where it is nobody's fault.
+local function group_of(text)
+  return text ~= '' and text or nil
+end
+
 local function prefetch()
   Config.prefetch('max-job-history', 'max-failure-message', 'host-max-failures', 'drop-backoff')
 end
@@ -109,7 +114,8 @@ end
 -- with `ran`, true or false.
 -- Of a job that ran, a `group` says that it failed: then it counts for its host, waits first where
 -- `drop-backoff` is set, and with a `message` keeps both in `failure`; without a retry left it fails with
--- these, or as with `retry`.
+-- these, or as with `retry`. An empty `group` says that it is nobody's fault, and the `message` is for a job
+-- that had no retry left.
 -- Refuses: JOB_NOT_FOUND, JOB_NOT_RUNNING, LOCK_LOST.
 -- Publishes: when exhausted, failed for a tracked job, then failed to the log. Ours.
 Commands['giveback'] = function(now, arg)
@@ -121,7 +127,7 @@ Commands['giveback'] = function(now, arg)
   end
   back.what = Check.name(arg[4], 'what')
   back.details = Check.object(arg[5], 'details')
-  back.group, back.message = arg[6], arg[7]
+  back.group, back.message = group_of(arg[6]), arg[7]
   local known = held(jid, back.worker)
   prefetch()
   return give_back(now, jid, known, ran == '1', back)
@@ -156,7 +162,7 @@ Commands['giveback.all'] = function(now, arg)
     worker = Check.name(arg[1], 'worker'),
     what = Check.name(arg[2], 'what'),
     details = Check.object(arg[3], 'details'),
-    group = arg[5],
+    group = group_of(arg[5]),
     message = arg[6],
   }
   local started = Check.strings(arg[4], 'started')

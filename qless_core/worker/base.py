@@ -283,7 +283,7 @@ class InProcess(Worker):
         """Interrupt what runs until it has ended, and what begins at this very moment."""
         until = REAL.monotonic() + self.plan.grace
         while not self._ended.is_set():
-            self.interrupt("the worker stops")
+            self.interrupt(f"the worker stops{self._asked and f' ({self._asked})'}")
             if REAL.monotonic() >= until:
                 self._abandon()
                 return

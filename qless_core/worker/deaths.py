@@ -64,9 +64,15 @@ class Death:
 
     def message(self, worker: str) -> str:
         """Say it as the failure of the job that ran, where that has no retry left."""
+        how = f" ended by {self.how}" if self.how else ""
         tail = f": {self.why}" if self.why else ""
-        host = socket.gethostname()
-        return f"Process {self.pid} of worker {worker} on {host} ended by {self.how}{tail}"
+        said = f"rocess {self.pid} of worker {worker} on {socket.gethostname()}{how}{tail}"
+        return f"P{said}" if self.what == "died" else stopped(f"p{said}")
+
+
+def stopped(why: str) -> str:
+    """Say why a job failed that was stopped, through no fault of its own, without a retry left."""
+    return f"The job was stopped, and no retry was left: {why}"
 
 
 def bury(client: Client, worker: str, traces: Traces, death: Death) -> None:
@@ -105,15 +111,14 @@ def give_back_all(client: Client, worker: str, started: Sequence[str], death: De
         RedisUnavailable: Redis is away; it can be done again.
 
     """
-    # Whose fault it is, is not said of one that was told to stop.
-    is_fault = death.what == "died"
     back = client.workers.give_back(
         worker,
         what=death.what,
         started=started,
         details=death.details,
-        group=GROUP if is_fault else None,
-        message=death.message(worker) if is_fault else None,
+        # Whose fault it is, is not said of one that was told to stop.
+        group=GROUP if death.what == "died" else None,
+        message=death.message(worker),
     )
     for jid in back.given:
         log.warning("job %r of worker %s goes back: %s", jid, worker, death.how or death.why)

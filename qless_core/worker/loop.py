@@ -477,7 +477,8 @@ class Loop:
         details = {"why": why, "host": socket.gethostname(), "pid": os.getpid()}
         said = wire.dumps(details, what="the details of a job given back")
         try:
-            self.client.commands.giveback(jid, self.name, int(has_run), what, said)
+            message = f"No retry was left, and {why}"
+            self.client.commands.giveback(jid, self.name, int(has_run), what, said, "", message)
         except JobError as trouble:
             log.info("job %r is no longer ours: %s", jid, trouble)
         except RedisUnavailable:

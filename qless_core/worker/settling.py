@@ -22,6 +22,7 @@ from qless_core.clock import REAL
 from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, JobError, JobNotRunning, QlessError, RedisUnavailable
 from qless_core.job import State
+from qless_core.worker.deaths import stopped
 from qless_core.worker.interrupt import JobTaken, WorkerStopping
 from qless_core.worker.performing import group_of, message_of
 
@@ -220,7 +221,8 @@ class GivenBack(Outcome):
         job, ran = self.job, self.has_begun
         details = {"why": self.why, "host": socket.gethostname(), "pid": os.getpid()}
         said = wire.dumps(details, what="the details of a job given back")
-        left = commands.giveback(job.jid, job.holder, int(ran), "stopped", said)
+        message = stopped(self.why)
+        left = commands.giveback(job.jid, job.holder, int(ran), "stopped", said, "", message)
         job.note_retry(left if ran else max(left, 0))
 
 

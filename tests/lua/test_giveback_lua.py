@@ -126,6 +126,7 @@ def test_a_history_of_old_clients_tells_when_it_was_put(lua, redis):
         ((), "failed-retries-q", 'Job exhausted retries in queue "q"', ""),
         (("why",), "why", 'Job exhausted retries in queue "q"', ""),
         (("why", "because"), "why", "because", "w"),
+        (("", "because"), "failed-retries-q", "because", "w"),
     ],
 )
 def test_without_a_retry_left_it_fails(lua, redis, given, group, message, worker):
@@ -228,6 +229,17 @@ def test_what_took_its_worker_with_it_waits_as_dropped_jobs_do(running):
     assert running.job("j")["state"] == "scheduled"
     assert running.popped(189) == []
     assert running.popped(190) == ["j"]
+
+
+def test_what_is_nobodys_fault_waits_for_nothing_and_keeps_no_failure(running, redis):
+    running("config.set", 1, "drop-backoff", 60)
+    running("config.set", 1, "host-max-failures", 3)
+
+    assert give_back(running, 130, "", "told to stop") == 1
+
+    assert running.job("j")["failure"] == {}
+    assert redis.zrange("ql:host:w:failures", 0, -1) == []
+    assert running.popped(131) == ["j"]
 
 
 def test_a_job_that_ran_where_too_much_fails_counts_there(running, redis):

@@ -116,6 +116,9 @@ def test_b60_usr1_kills_a_child_whose_job_heeds_nothing_and_the_worker_goes_on(p
 
     eventually(lambda: program.state(jid) == "failed")
     assert not is_alive(pid)
+    message = program.client.jobs[jid].failure.message
+    assert message.startswith(f"The job was stopped, and no retry was left: process {pid} ")
+    assert message.endswith("ended by SIGKILL: it was told to stop and did not end")
     other = program.put("quick")
     eventually(lambda: program.state(other) == "complete")
 

@@ -148,6 +148,11 @@ def test_a_stopped_job_without_retries_fails_where_everybody_sees_it(program, ki
     assert program.ended() == 0
     assert program.state(jid) == "failed"
     assert program.what(jid) == ["put", "popped", "stopped", "failed"]
+    failure = program.client.jobs[jid].failure
+    assert failure.group == "failed-retries-q"
+    assert failure.message.startswith("The job was stopped, and no retry was left: ")
+    assert "the worker stops" in failure.message
+    assert failure.worker
 
 
 @pytest.mark.parametrize("number", [*STOPPING, signal.SIGQUIT])
