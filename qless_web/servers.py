@@ -116,6 +116,8 @@ def create_servers(**settings: Any) -> Servers:  # noqa: ANN401 - as create_app 
     consoles = {
         name: create_app(None, **hooks, **(each | {"redis_url": url})) for name, url in told.servers
     }
+    for name, app in consoles.items():
+        app.extensions[EXTENSION].watching.server = name
     if told.shards:
         _introduce(consoles)
     return Servers(consoles, told)

@@ -184,7 +184,8 @@ def try_alert(_form: Form, alert: str) -> Outcome:
     rule = _kept().find(alert)
     if rule is None:
         return _missing(alert)
-    console = here.settings.environment or here.counts.application or "qless"
+    watching = here.console.watching
+    console = watching.called(here.counts.application) if watching else ""
     body = turning.trial(rule, here.now, console).body(rule.shape)
     told = webhook.send(rule.url, body, private=here.settings.alerts_private)
     if told.problem:

@@ -21,7 +21,8 @@ class Message:
         text: what is the case, in a sentence.
         names: the queues or groups that it is about, the worst first.
         since: since when, epoch seconds.
-        console: the environment's label, or the application's name.
+        console: the environment's label, or the application's name; then that of the server, where
+            the console shows several.
 
     """
 

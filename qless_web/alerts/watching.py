@@ -51,7 +51,12 @@ class Watching:
         settings: `alerts`, `alerts_every_s`, `alerts_private` and `read_only` count.
         fixed: the rules of a file.
 
+    Attributes:
+        server: what the server is called where the console shows several; else "".
+
     """
+
+    server = ""
 
     def __init__(self, client: Client, settings: Settings, fixed: Sequence[Rule] = ()) -> None:
         self._client = client
@@ -91,6 +96,11 @@ class Watching:
             self._send(self._ask(keeping.kept(self.fixed)))
         return True
 
+    def called(self, application: str) -> str:
+        """Say how messages call this console: by its label, or by the name of its application."""
+        label = self._settings.environment or application or "qless"
+        return f"{label} {self.server}" if self.server else label
+
     def _run(self) -> None:
         pause = 0.0
         while not self._clock.wait(pause, self._end):
@@ -126,7 +136,7 @@ class Watching:
             rule.name: turn(rule, found.status(rule.name), looking.find(rule, sight), sight.now)
             for rule in found.rules
         }
-        console = self._settings.environment or sight.around.application or "qless"
+        console = self.called(sight.around.application)
         told = [
             message(rule, states[rule.name], console)
             for rule in found.rules

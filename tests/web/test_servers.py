@@ -8,8 +8,10 @@ from werkzeug.test import Client as Browser
 
 from qless_core import Client
 from qless_web import create_app, create_servers
+from qless_web.console import EXTENSION
 from qless_web.settings import SettingError
 from tests.support.html import Visitor, question
+from tests.support.receiver import receiving
 
 NAMES = ("shop", "mail eu")
 
@@ -35,6 +37,12 @@ def several(server):
         return create_servers(**{"servers": servers, **settings})
 
     return make
+
+
+@pytest.fixture
+def receiver():
+    with receiving() as receiver:
+        yield receiver
 
 
 @pytest.fixture
@@ -155,6 +163,19 @@ def test_settings_count_for_each(several, clients):  # noqa: ARG001 - as above
 def test_names_that_make_no_sense_are_refused(servers):
     with pytest.raises(SettingError, match="must be names"):
         create_servers(servers=servers)
+
+
+def test_an_alert_says_of_which_server_it_is(several, clients, receiver):  # noqa: ARG001 - as above
+    rule = {"name": "few", "kind": "no-workers", "above": 5, "url": receiver.url}
+
+    for name, app in several(alerts_private=True).consoles.items():
+        web = app.test_client()
+        assert web.post("/api/v1/alerts/save", json=rule).status_code == 200
+        assert web.post("/api/v1/alerts/few/test").status_code == 200
+        assert receiver.bodies[-1]["console"] == f"qless {name}"
+        assert app.extensions[EXTENSION].watching.look()
+        assert receiver.bodies[-1]["state"] == "firing"
+        assert receiver.bodies[-1]["console"] == f"qless {name}"
 
 
 def test_create_app_says_that_it_makes_a_console_of_one():
