@@ -1,7 +1,8 @@
 """How often somebody may try to sign in: counted in Redis, for all processes together.
 
-An attempt counts before the password is looked at, so that many at once gain nothing. The count of
-a name from everywhere is high: nobody is to be locked out by others who try their name.
+An attempt counts before the password is looked at, or a code of the provider, so that many at once
+gain nothing. The count of a name from everywhere is high: nobody is to be locked out by others who
+try their name.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ MOST = {"both": 5, "from": 30, "name": 100}
 
 
 @read
-def attempt(scope: Scope, name: str, address: str) -> Read[int]:
-    """Count an attempt; give the seconds to wait before the next, 0 where this one may go on."""
+def attempt(scope: Scope, name: str | None, address: str) -> Read[int]:
+    """Count an attempt; give the seconds to wait before the next, 0 where this one may go on.
+
+    The name is None where a provider is to say it.
+    """
     keys = _keys(scope.keys, name, address)
     answers = yield [
         each
@@ -44,15 +48,17 @@ def attempt(scope: Scope, name: str, address: str) -> Read[int]:
 
 
 @read
-def success(scope: Scope, name: str, address: str) -> Read[None]:
+def success(scope: Scope, name: str | None, address: str) -> Read[None]:
     """Forget the attempts of this name from this address: somebody is in."""
     keys = _keys(scope.keys, name, address)
-    yield [call("delete", keys["both"]), call("decr", keys["from"]), call("decr", keys["name"])]
+    yield [call("delete" if kind == "both" else "decr", key) for kind, key in keys.items()]
 
 
-def _keys(keys: Keys, name: str, address: str) -> dict[str, str]:
+def _keys(keys: Keys, name: str | None, address: str) -> dict[str, str]:
     # Digests: what was typed as a name may be a password.
-    parts = {"both": f"{address} {name}", "from": address, "name": name}
+    parts = {"from": address}
+    if name is not None:
+        parts = {"both": f"{address} {name}", "from": address, "name": name}
     return {kind: keys.web(f"signin:{kind}:{_digest(part)}") for kind, part in parts.items()}
 
 

@@ -51,7 +51,6 @@ def enter() -> Response:
     here, name = current(), request.form.get("name", "").strip()
     address = request.remote_addr or ""
     if wait_s := here.ask(throttle.attempt(name, address)):
-        log.warning("too many attempts to sign in from %s", address)
         return _too_often(wait_s)
     user = _known(name, request.form.get("password", ""))
     if user is None:
@@ -82,7 +81,9 @@ def come_back() -> Response:
     """Let somebody in whom the provider has sent back."""
     _must_be_of_use(current().console.accounts.provider)
     began = _begun()
-    if began is None:
+    if began and (wait_s := current().ask(throttle.attempt(None, request.remote_addr or ""))):
+        return _too_often(wait_s, began.wanted)
+    if began is None or not current().ask(attempt.first_use(began)):
         log.warning("somebody at %s came back of no sign-in", request.remote_addr)
         return _page(_NOT_BEGUN, 400)
     try:
@@ -114,11 +115,10 @@ def _provider() -> Provider:
 
 
 def _begun() -> Attempt | None:
-    """Find the sign-in that somebody has come back of, once: as used it is known to all hosts."""
+    """Find the sign-in that somebody has come back of; that it was used before, Redis knows."""
     here, state = current(), request.args.get("state", "")
     keys = here.console.accounts.sessions.keys if here.console.accounts.sessions else ()
-    began = attempt.find(keys, request.cookies, state, here.client.clock.now())
-    return began if began and here.ask(attempt.first_use(began)) else None
+    return attempt.find(keys, request.cookies, state, here.client.clock.now())
 
 
 def _welcome(person: Person, began: Attempt) -> Response:
@@ -128,6 +128,7 @@ def _welcome(person: Person, began: Attempt) -> Response:
         log.warning("%s was signed in by the provider, and may not come in", ascii(person.name))
         text = f"You are {person.name[:128]} there, and may not come in here. Ask an administrator."
         raise NotLetIn(text)
+    here.ask(throttle.success(None, request.remote_addr or ""))
     response = make_response(redirect(_wanted(began.wanted), 303))
     now = here.client.clock.now()
     keep(response, sessions.begin(now, person.name, "provider", mark=mark, role=person.role))
@@ -156,10 +157,12 @@ def _let_in(user: User) -> Response:
     return response
 
 
-def _too_often(wait_s: int) -> Response:
+def _too_often(wait_s: int, wanted: str = "") -> Response:
+    log.warning("too many attempts to sign in from %s", request.remote_addr)
     minutes = -(-wait_s // 60)
     many = "a minute" if minutes == 1 else f"{minutes} minutes"
-    response = _page(f"That was too often. Try again in {many}.", HTTPStatus.TOO_MANY_REQUESTS)
+    problem = f"That was too often. Try again in {many}."
+    response = _page(problem, HTTPStatus.TOO_MANY_REQUESTS, wanted=wanted)
     response.headers["Retry-After"] = str(wait_s)
     return response
 

@@ -11,6 +11,7 @@ import pytest
 
 from qless_web import create_app
 from qless_web.access import Grant
+from qless_web.accounts import throttle
 from qless_web.accounts.attempt import COOKIE as UNDER_WAY
 from qless_web.accounts.attempt import LASTS_S
 from qless_web.accounts.sessions import COOKIE
@@ -485,6 +486,39 @@ def test_without_a_provider_there_are_no_such_addresses(guarded):
 
     assert browser.get("/sign-in/provider").status_code == 404
     assert browser.get("/sign-in/callback?state=x&code=y").status_code == 404
+
+
+def test_made_up_codes_soon_have_to_wait_and_the_provider_is_not_asked(
+    web, provider, redis, monkeypatch
+):
+    """Providers lock out a client that brings many."""
+    monkeypatch.setitem(throttle.MOST, "from", 3)
+    for _ in range(3):
+        made_up = provider.agree(gone(web)).replace("code=code-", "code=made-up-")
+        assert back(web, made_up).status_code == 403
+    home, kept = provider.agree(gone(web)), set(redis.scan_iter("ql:web:signin:*"))
+
+    answer = back(web, home)
+
+    assert answer.status_code == 429
+    assert 0 < int(answer.headers["Retry-After"]) <= throttle.WINDOW_S
+    assert "Try again in" in says(answer)
+    assert provider.asked.count("/token") == 3
+    assert set(redis.scan_iter("ql:web:signin:*")) == kept
+    assert all(0 < redis.ttl(each) <= LASTS_S + 60 for each in kept)
+
+    elsewhere = {"REMOTE_ADDR": "192.0.2.7"}
+    parts = urlsplit(home)
+    there = web.browser.get(f"{parts.path}?{parts.query}", environ_overrides=elsewhere)
+    assert there.status_code == 303
+
+
+def test_those_who_come_in_do_not_count(web, provider, monkeypatch):
+    """All of an office come from one address."""
+    monkeypatch.setitem(throttle.MOST, "from", 1)
+
+    for _ in range(3):
+        assert signed_in(web, provider).status_code == 303
 
 
 # -- Where the provider says no, or nothing
