@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
 from threading import Thread
 from types import ModuleType
@@ -235,3 +236,27 @@ def test_every_benchmark_says_how_it_is_run():
 
     assert len(scripts) > 5
     assert {command.rpartition(".")[2] for command in benchmark_commands()} == scripts
+
+
+def test_what_is_the_same_as_in_ruby_needs_no_parentheses_here(client):
+    rows = (DOCS / "how-to/move-from-ruby.md").read_text().splitlines()
+    same = [row for row in rows if row.endswith("| the same |")]
+    named = [path for row in same for path in re.findall(r"`client\.([\w.]+)`", row)]
+
+    assert len(same) > 5
+    assert [path for path in named if callable(attrgetter(path)(client))] == []
+
+
+def test_every_address_in_an_example_may_be_copied():
+    code = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
+    pages = [ROOT / "README.md", *DOCS.rglob("*.md")]
+    codes = [(page.name, found) for page in pages for found in code.findall(page.read_text())]
+
+    cut = [
+        (page, address)
+        for page, found in codes
+        for address in re.findall(r"https?://[\w.-]+/[^\s\"'`]*…", found)
+    ]
+
+    assert len(codes) > 1000
+    assert cut == []
