@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
 from qless_core.clock import REAL
-from qless_core.errors import QlessError
+from qless_core.errors import JobError, QlessError, RedisUnavailable
 from qless_core.keys import Keys
 from qless_web import trail
 from qless_web.operations import operation as store
@@ -109,20 +109,45 @@ class Bench:
 
 def perform(job: Job) -> None:
     """Do one run of an operation: what the worker of the console calls."""
-    bench = _bench.get()
     name, run = str(job["operation"]), int(job["run"])
-    operation = store.load(bench.client, name)
-    if operation is None or operation.run != run:
-        return
-    log.info("operation %s: %s of %s jobs", name, operation.action, operation.total)
     try:
-        state = Run(bench, operation).go()
+        delay = _work(_bench.get(), name, run)
     except QlessError as error:
         log.warning("operation %s goes on in %g seconds: %s", name, AGAIN_S, error)
-        job.retry(delay=AGAIN_S)
-        return
-    if state == YIELDED:
-        job.retry(delay=min(NAP_S, 1 / operation.rate))
+        delay = AGAIN_S
+    if delay:
+        _put_off(job, delay)
+
+
+def _work(bench: Bench, name: str, run: int) -> float:
+    """Do a run of an operation; answers after how many seconds it goes on, 0 where it does not.
+
+    Raises:
+        QlessError: Redis is away, or refuses.
+
+    """
+    operation = store.load(bench.client, name)
+    if operation is None or operation.run != run:
+        return 0
+    log.info("operation %s: %s of %s jobs", name, operation.action, operation.total)
+    state = Run(bench, operation).go()
+    return min(NAP_S, 1 / operation.rate) if state == YIELDED else 0
+
+
+def _put_off(job: Job, delay: float) -> None:
+    """Let a job of the console go on later; where Redis is away, wait until it can be told that."""
+    while True:
+        try:
+            job.retry(delay=delay)
+        except RedisUnavailable as error:
+            if not error.passes:
+                raise
+            REAL.wait(NAP_S)
+        except JobError as error:
+            log.info("another process goes on with %s: %s", job.jid, error)
+            return
+        else:
+            return
 
 
 class Run:

@@ -12,6 +12,7 @@ from qless_web.operations.options import Options
 from qless_web.operations.running import Bench, Run
 from qless_web.operations.selection import Selection
 from qless_web.settings import Settings
+from tests.support.nodes import Node
 from tests.support.polling import eventually
 from tests.support.shop import Shop, start_operation
 
@@ -43,6 +44,27 @@ def test_one_that_breaks_is_tried_again_by_itself(client, shop, redis, operation
     redis.rename("aside", key)
 
     assert operations.until(made.id)["done"] == 2
+
+
+def test_one_whose_server_was_away_goes_on_before_anybody_looks_for_it(tmp_path, caplog):
+    options = {"appendonly": "yes", "appendfsync": "always"}
+    node = Node(tmp_path / "node", options).start()
+    with Client(node.url, worker_name="worker-1") as client:
+        Shop(client).fail(*(f"job-{number}" for number in range(30)))
+        background = Background(client, Settings(), mend_s=3_600)
+        background.start()
+        made = draft(client, "retry", rate=20)
+        start_operation(client, made)
+        eventually(lambda: store.load(client, made.id).at)
+
+        node.kill()
+        eventually(lambda: "goes on" in caplog.text)
+        node.start()
+
+        eventually(lambda: store.load(client, made.id).state == "done")
+        assert store.load(client, made.id).done == 30
+        background.close()
+    node.stop()
 
 
 def test_one_whose_orderer_died_is_done_by_a_console_that_lives(client, shop):
