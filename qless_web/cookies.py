@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from flask import request
+from flask import request, url_for
 
 from qless_web.accounts import attempt
 from qless_web.accounts.sessions import COOKIE
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
     from qless_web.accounts.attempt import Attempt
     from qless_web.accounts.sessions import Session
+
+
+#: Bytes of the cookie of one sign-in under way, and of those of all: browsers drop one of more
+#: than 4,096 without a word, and servers refuse a line of more than 8,190.
+_LONGEST: Final = 3_072
+_ALL: Final = 6_144
 
 
 def keep(response: Response, session: Session) -> None:
@@ -39,25 +46,45 @@ def forget(response: Response) -> None:
     )
 
 
-def keep_attempt(response: Response, began: Attempt, back: str) -> None:
-    """Let the browser keep a sign-in until it is back at that path; no other address is told it."""
+def keep_attempt(response: Response, began: Attempt) -> None:
+    """Let the browser keep a sign-in until it is back; no other pages are told it.
+
+    What is too long to come back to is left out, and the oldest sign-ins make room.
+    """
     sessions = current().console.accounts.sessions
-    if sessions is not None:
-        response.set_cookie(
-            began.cookie,
-            attempt.write(sessions.keys, began),
-            max_age=attempt.LASTS_S,
-            path=back,
-            secure=request.is_secure,
-            httponly=True,
-            samesite="Lax",
-        )
+    if sessions is None:
+        return
+    value = attempt.write(sessions.keys, began)
+    if len(value) > _LONGEST:
+        value = attempt.write(sessions.keys, replace(began, wanted=url_for("overview.index")))
+    response.set_cookie(
+        began.cookie,
+        value,
+        max_age=attempt.LASTS_S,
+        path=url_for("sign_in.index"),
+        secure=request.is_secure,
+        httponly=True,
+        samesite="Lax",
+    )
+    room = _ALL - len(value)
+    for name in attempt.under_way(sessions.keys, request.cookies):
+        room -= len(name) + len(request.cookies[name])
+        if room < 0:
+            _forget_attempt(response, name)
 
 
-def forget_attempt(response: Response, began: Attempt, back: str) -> None:
+def forget_attempt(response: Response, began: Attempt) -> None:
     """Let the browser forget a sign-in that is over."""
+    _forget_attempt(response, began.cookie)
+
+
+def _forget_attempt(response: Response, name: str) -> None:
     response.delete_cookie(
-        began.cookie, path=back, secure=request.is_secure, httponly=True, samesite="Lax"
+        name,
+        path=url_for("sign_in.index"),
+        secure=request.is_secure,
+        httponly=True,
+        samesite="Lax",
     )
 
 

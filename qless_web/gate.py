@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
+from urllib.parse import quote
 
 from flask import Response, redirect, request, url_for
 
@@ -37,6 +38,9 @@ _STREAMS = frozenset({"live.events", "api.events"})
 
 #: Bytes that are read of the form of somebody who has not come in.
 STRANGERS_BODY = 64 * 1024
+
+#: Bytes of a page's address, as it stands in that of the page to sign in: servers bound the line.
+_LONGEST = 6_000
 
 _READING = frozenset({"GET", "HEAD"})
 
@@ -117,6 +121,8 @@ def _wanted() -> str:
     else:
         request.max_content_length = STRANGERS_BODY
         wanted = request.form.get("return_to", "")
+    if len(quote(wanted)) > _LONGEST:
+        wanted = ""
     return local_path(wanted, request.script_root) or url_for("overview.index")
 
 

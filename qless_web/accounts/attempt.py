@@ -83,6 +83,22 @@ def find(
         return None
 
 
+def under_way(keys: tuple[str, ...], cookies: Mapping[str, str]) -> list[str]:
+    """Name the cookies of the attempts that a browser has begun, the newest first."""
+    began = {
+        name: _began(keys, value) for name, value in cookies.items() if name.startswith(COOKIE)
+    }
+    # Of one moment: browsers name those first that they have had for longer.
+    return sorted(began, key=lambda name: began[name])[::-1]
+
+
+def _began(keys: tuple[str, ...], value: str) -> float:
+    try:
+        return float(_signer(keys).loads(value)["began"])
+    except (BadData, TypeError, ValueError, KeyError, RecursionError):
+        return float("-inf")
+
+
 @read
 def first_use(scope: Scope, attempt: Attempt) -> Read[bool]:
     """Note that an attempt is used; answers whether it had not been before."""

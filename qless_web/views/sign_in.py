@@ -72,7 +72,7 @@ def go() -> Response:
     except NotLetIn as error:
         return _page(str(error), error.status)
     response = make_response(redirect(address, 303))
-    keep_attempt(response, began, url_for("sign_in.come_back"))
+    keep_attempt(response, began)
     return response
 
 
@@ -91,7 +91,7 @@ def come_back() -> Response:
         response = _welcome(person, began)
     except NotLetIn as error:
         response = _page(str(error), error.status, wanted=began.wanted)
-    forget_attempt(response, began, url_for("sign_in.come_back"))
+    forget_attempt(response, began)
     return response
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import secrets
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -16,6 +17,7 @@ from qless_web.accounts.attempt import COOKIE as UNDER_WAY
 from qless_web.accounts.attempt import LASTS_S
 from qless_web.accounts.sessions import COOKIE
 from qless_web.accounts.users import User, read, write
+from qless_web.process.serving import LONGEST_LINE
 from qless_web.settings import SettingError
 from tests.support.dom import parse
 from tests.support.openid import CLIENT, SECRET, changed, key, providing, shared, signed, unsigned
@@ -111,7 +113,7 @@ def test_the_cookies_are_kept_from_scripts_and_other_sites(web, provider):
     began = web.get("/sign-in/provider")
     (cookie,) = began.headers.getlist("Set-Cookie")
     assert cookie.startswith(UNDER_WAY)
-    for part in ("HttpOnly", "SameSite=Lax", f"Path={web.prefix}/sign-in/callback", "Max-Age=600"):
+    for part in ("HttpOnly", "SameSite=Lax", f"Path={web.prefix}/sign-in;", "Max-Age=600"):
         assert part in cookie
 
     ended = back(web, provider.agree(began.headers["Location"])).headers.getlist("Set-Cookie")
@@ -136,6 +138,45 @@ def test_two_tabs_sign_in_side_by_side(web, provider):
     assert back(web, provider.agree(first)).headers["Location"] == f"{web.prefix}/jobs"
 
 
+@pytest.mark.parametrize(("length", "is_kept"), [(1_500, True), (4_000, False)])
+def test_a_page_that_was_wanted_is_kept_where_browsers_keep_it(web, provider, length, is_kept):
+    """They drop a cookie of more than 4,096 bytes, and the sign-in with it."""
+    wanted = f"{web.prefix}/search?q={secrets.token_hex(length // 2)}"
+    began = web.get(f"/sign-in/provider?{urlencode({'next': wanted})}")
+    (cookie,) = began.headers.getlist("Set-Cookie")
+
+    answer = back(web, provider.agree(began.headers["Location"]))
+
+    assert len(cookie) < 4_096
+    assert answer.status_code == 303
+    assert answer.headers["Location"] == (wanted if is_kept else f"{web.prefix}/")
+
+
+def test_a_page_with_too_long_an_address_is_not_come_back_to(web):
+    """What stands in the address of the page to sign in is written longer there."""
+    address = web.get(f"/queues?sort={'%20' * 2_500}").headers["Location"]
+
+    assert address.startswith(f"{web.prefix}/sign-in?")
+    assert len(address) < LONGEST_LINE - 100
+    assert web.get(address.removeprefix(web.prefix)).status_code == 200
+
+
+def test_sign_ins_that_were_given_up_leave_room_for_the_next(web, provider):
+    """All their cookies come in one line, which servers bound."""
+    homes = [provider.agree(gone(web, next=f"{web.prefix}/jobs?{n}")) for n in range(25)]
+    kept = [
+        f"{cookie.key}={cookie.value}; "
+        for cookie in web.browser._cookies.values()  # noqa: SLF001 - what a browser keeps
+        if cookie.key.startswith(UNDER_WAY)
+    ]
+
+    assert 5 < len(kept) < 20
+    assert len("".join(kept)) < 6_500
+    assert back(web, homes[0]).status_code == 400
+    assert back(web, homes[-3]).headers["Location"] == f"{web.prefix}/jobs?22"
+    assert back(web, homes[-1]).headers["Location"] == f"{web.prefix}/jobs?24"
+
+
 def test_behind_a_proxy_one_is_sent_back_to_the_address_that_browsers_know(client, told):
     console = create_app(client, proxy_hops=1, **told)
     browser = console.test_client()
@@ -150,7 +191,7 @@ def test_behind_a_proxy_one_is_sent_back_to_the_address_that_browsers_know(clien
 
     assert asked["redirect_uri"] == ["https://jobs.example.com/ops/qless/sign-in/callback"]
     assert "Secure" in began.headers["Set-Cookie"]
-    assert "Path=/ops/qless/sign-in/callback" in began.headers["Set-Cookie"]
+    assert "Path=/ops/qless/sign-in;" in began.headers["Set-Cookie"]
 
 
 @pytest.mark.parametrize(
