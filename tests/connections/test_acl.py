@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from redis.exceptions import ResponseError
 
-from qless_core import reads
+from qless_core import cli, reads
 from qless_core.client import Client
 from qless_core.errors import NotPermitted
 from qless_core.new_job import NewJob
@@ -156,6 +156,30 @@ def test_b73_the_user_for_the_console_sees_every_page_and_changes_nothing(server
         client.queues["q"].put("Job", {})
     with client.events.subscribe() as events:
         assert events.drain() == []
+
+
+def test_b73_the_command_looks_at_all_with_a_user_who_may_run_the_script_and_only_read(
+    server, allow, capsys
+):
+    with Client(server.url.replace("/0", "/2"), worker_name="w") as client:
+        use_everything(client)
+        client.queues["q"].put("Job", {}, jid="looked-at")
+        before = {key: client.redis.dump(key) for key in client.redis.scan_iter()}
+        allow(for_(server, "acl-look"))
+        looks = (
+            ["queues"], ["failed"], ["stats", "q"], ["jobs", "q", "waiting"], ["job", "looked-at"],
+            ["config"], ["config", "get", "heartbeat"], ["audit"],
+        )  # fmt: skip
+        changes = (
+            ["put", "q", "Job"], ["cancel", "looked-at"], ["config", "set", "heartbeat", "30"],
+        )  # fmt: skip
+        url = f"redis://look:secret@127.0.0.1:{server.port}/2"
+
+        for words in (*looks, *changes):
+            code = cli.main(["--redis-url", url, *words])
+            assert (words, code) == (words, int(words in changes)), capsys.readouterr().err
+
+        assert {key: client.redis.dump(key) for key in client.redis.scan_iter()} == before
 
 
 #: The end of a minute.
