@@ -58,6 +58,7 @@ class Preview:
     queues: Annotated[dict[str, int], "The same by queue."]
     sample: Annotated[tuple[str, ...], "Some of them."]
     odd: Annotated[tuple[Odd, ...], "Some of those that are left out."]
+    new_queue: Annotated[str, "The queue that jobs go into, where there is none of that name yet."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,6 +246,7 @@ def operation_report(operation: str, format: str) -> Response:  # noqa: A002 - t
                 queues={"orders": 4809},
                 sample=("order-12",),
                 odd=(Odd(jid="order-13", reason="gone", text=words.why("gone")),),
+                new_queue="",
             ),
             202: STARTED,
         },
@@ -342,6 +344,7 @@ def _preview(made: Operation) -> Preview:
         queues=dict(made.queues),
         sample=made.sample,
         odd=tuple(Odd(jid=jid, reason=why, text=words.why(why)) for jid, why in made.odd),
+        new_queue=made.new_queue,
     )
 
 

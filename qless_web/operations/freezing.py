@@ -86,6 +86,7 @@ def freeze(  # noqa: PLR0913 - what an operation is made of, by name
         "keep": keep_s,
         "told": store.dumps(options.told()),
         **options.stored(),
+        **_new_queue(client, options),
         **_form(selection, action, options),
     }
     _draft(client, name, fields)
@@ -212,6 +213,14 @@ def _draft(client: Client, name: str, fields: Mapping[str, object]) -> None:
     """Write a draft; where nobody goes on with it, it is gone after a while."""
     key, told = store.hash_key(client.keys, name), {each: str(fields[each]) for each in fields}
     send(client, call("hset", key, mapping=told), call("expire", key, store.DRAFT_S))
+
+
+def _new_queue(client: Client, options: Options) -> dict[str, object]:
+    """Note where jobs go into a queue that there is not yet: its name may be a slip."""
+    if not options.queue:
+        return {}
+    (found,) = send(client, call("zscore", client.keys.queues, options.queue))
+    return {} if found is not None else {"new_queue": options.queue}
 
 
 def _form(selection: Selection, action: str, options: Options) -> dict[str, object]:

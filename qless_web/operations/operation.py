@@ -66,6 +66,7 @@ class Operation:
         ended_again: how many have ended, as far as was looked.
         of: the operation that this one undoes; "" for none.
         undone_by: the operation that undoes this one; "" for none.
+        new_queue: the queue that it puts jobs into, where there was none of that name; else "".
 
     """
 
@@ -98,6 +99,7 @@ class Operation:
     ended_again: int = 0
     of: str = ""
     undone_by: str = ""
+    new_queue: str = ""
 
     @property
     def verb(self) -> Verb:
@@ -172,7 +174,8 @@ def from_hash(operation: str, found: Mapping[str, str]) -> Operation | None:
         except ValueError:
             return 0
 
-    texts = {name: found.get(name, "") for name in ("who", "address", "note", "why", "of")}
+    told = ("who", "address", "note", "why", "of", "new_queue")
+    texts = {name: found.get(name, "") for name in told}
     counts = {
         name: int(number(name))
         for name in ("run", "total", "at", "done", "skipped", "failed_again", "ended_again")

@@ -76,6 +76,12 @@ def options(operation: Operation) -> str:
     return ", ".join(parts)
 
 
+def new_queue(operation: Operation) -> str:
+    """Say that the queue that jobs go into is a new one; "" where it is not."""
+    name = operation.new_queue
+    return f"There is no queue “{name}” yet: it is a new one." if name else ""
+
+
 def why(operation: Operation) -> str:
     """Say why it rests, where nobody said so; "" otherwise."""
     return _WHY.get(operation.why, "")

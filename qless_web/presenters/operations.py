@@ -245,7 +245,9 @@ def question(operation: Operation) -> Ask:
             {"operation": operation.id},
         ),
         left_out=(excluded,) if excluded else (),
-        consequences=tuple(each for each in (verb.means, verb.undo) if each),
+        consequences=tuple(
+            each for each in (operation_words.new_queue(operation), verb.means, verb.undo) if each
+        ),
         examples=(*sample, *([Crumb(words.more(rest))] if rest > 0 and sample else []), *odd),
         fields=(("expected", str(operation.fits)),),
         back="",

@@ -223,6 +223,20 @@ def test_what_is_foreseen_is_what_is_done(odd_jobs, operations, action, options,
     assert done["done"] == foreseen["total"] - sum(foreseen["excluded"].values())
 
 
+@pytest.mark.parametrize("action", ["retry", "move"])
+def test_a_queue_that_is_not_there_yet_is_said_to_be_new(shop, operations, action):
+    shop.fail("a", queue="mail")
+
+    def foreseen(queue):
+        body = {"selection": {"jids": ["a"]}, "options": {"queue": queue}}
+        return operations.order(action, status=200, dry_run=True, **body)["new_queue"]
+
+    assert (foreseen("mail"), foreseen("mial")) == ("", "mial")
+    form = {"action": action, "jids": "a", "queue": "mial"}
+    made = operations.web.post("/operations/new", data=form, follow_redirects=True)
+    assert "There is no queue “mial” yet: it is a new one." in made.text
+
+
 def test_a_tracked_job_that_is_gone_is_untracked(odd_jobs, redis, operations):
     done = operations.do("untrack", {"jids": odd_jobs})
 
