@@ -8,7 +8,17 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from qless_core.client import Client
-from qless_web import actions, allowed, api, errors, gate, rendering, request_id, security
+from qless_web import (
+    actions,
+    allowed,
+    api,
+    errors,
+    gate,
+    own_changes,
+    rendering,
+    request_id,
+    security,
+)
 from qless_web.access import Anyone, ReadOnly
 from qless_web.accounts.accounts import Accounts
 from qless_web.alerts import file as alerts_file
@@ -20,6 +30,7 @@ from qless_web.live.counting import Counting
 from qless_web.live.hub import Hub
 from qless_web.operations.background import Background
 from qless_web.prefix import Prefix
+from qless_web.reading import Reading
 from qless_web.settings import SettingError, Settings
 from qless_web.tokens import Tokens
 from qless_web.triage.catalogue import Catalogue
@@ -135,6 +146,7 @@ def create_app(
         if isinstance(client_or_url, Client)
         else Client(told.redis_url, namespace=told.namespace)
     )
+    reading = Reading.of(client, told.read_url)
     access: Access = ReadOnly() if told.read_only else Anyone()
     app = Flask("qless_web", static_folder=None)
     app.config.update(
@@ -144,10 +156,11 @@ def create_app(
         client=client,
         settings=told,
         access=access,
-        hub=Hub(client, told),
+        hub=Hub(client, told, reading),
         counting=Counting(client, told),
         operations=Background(client, told),
         index=Catalogue(client, told, extensions.hiding),
+        reading=reading,
         tokens=Tokens.read(told.api_token_file),
         accounts=Accounts.of(told, identify),
         watching=Watching(client, told, alerts_file.read(told.alerts_file)),
@@ -158,6 +171,7 @@ def create_app(
     allowed.install(app)
     security.install(app, told)
     gate.install(app)
+    own_changes.install(app)
     errors.install(app)
     for family in _BLUEPRINTS:
         app.register_blueprint(family.blueprint)

@@ -15,6 +15,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from qless_core.client import Client
 from qless_core.command_line import Parser
 from qless_core.masking import hushed
 from qless_web.accounts import command
@@ -26,6 +27,7 @@ from qless_web.process.daemon import daemonize, must_be_writable
 from qless_web.process.errors import StartError
 from qless_web.process.listening import address_of, listen
 from qless_web.process.pidfile import PidFile
+from qless_web.reading import Reading
 from qless_web.settings import SETTINGS, SettingError, Settings, masked, state_folder
 from qless_web.tokens import Tokens, make
 
@@ -127,13 +129,17 @@ def _order(given: dict[str, Any]) -> int:
     if kill:
         return _kill(_pid_file(settings))
     for other in ("demo", "embedded"):
-        if given.get(other) and given.keys() & {"redis_url", "servers"}:
-            message = f"--{other} brings a Redis of its own: leave out --redis-url, or --{other}"
+        told = [name for name in ("redis_url", "servers", "read_url") if name in given]
+        if given.get(other) and told:
+            flag = "--read-url" if told == ["read_url"] else "--redis-url"
+            message = f"--{other} brings a Redis of its own: leave out {flag}, or --{other}"
             raise SettingError(message)
     # These complain here rather than in each process that serves.
     Tokens.read(settings.api_token_file)
     Accounts.of(settings, None)
     alerts_file.read(settings.alerts_file)
+    if settings.read_url:
+        Reading.of(Client(settings.redis_url, namespace=settings.namespace), settings.read_url)
     return _start(settings)
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from qless_web.live.hub import Hub
     from qless_web.operations.background import Background
     from qless_web.others import Others
+    from qless_web.reading import Reading
     from qless_web.saved_views import SavedView
     from qless_web.settings import Settings
     from qless_web.triage.catalogue import Catalogue
@@ -46,6 +47,11 @@ EXTENSION = "qless_web"
 
 #: Seconds after which the console asks again whether this connection may write.
 _RIGHTS_KEPT_S = 30.0
+
+#: What a browser keeps for some seconds after it changed something.
+CHANGED_COOKIE = "qless_changed"
+#: The methods of requests that change nothing.
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @dataclass(slots=True)
@@ -81,6 +87,7 @@ class Console:
     counting: Counting
     operations: Background
     index: Catalogue
+    reading: Reading
     rights: Rights = field(default_factory=Rights)
     outage: Outage = field(default_factory=Outage)
     tokens: Tokens = field(default_factory=Tokens)
@@ -103,6 +110,8 @@ class Current:
         self._views: tuple[SavedView, ...] = ()
         #: Seconds by which this machine's clock is at least ahead of the server's; below 0 behind.
         self.skew = 0.0
+        #: Whether to read at the primary, whatever a replica has.
+        self.at_primary = False
 
     @property
     def client(self) -> Client:
@@ -235,24 +244,29 @@ class Current:
     def _run(self, plans: tuple[Plan[Any], ...]) -> list[Any]:
         client, rights = self.client, self.console.rights
         began, wall = client.clock.monotonic(), client.clock.now()
-        stamp = client.clock.stamp()
-        _, (counts, is_over, views, *found) = reads.run(
-            client.redis,
-            client.keys,
-            (reads.frame(probe=rights.due(began)), ended(self.session), saved(), *plans),
-            now=None if stamp == SERVER else float(stamp),
+        # A replica does not say what may be written at the primary.
+        probe = rights.due(began)
+        at_replica, (counts, is_over, views, *found) = self.console.reading.run(
+            (reads.frame(probe=probe), ended(self.session), saved(), *plans),
+            at_primary=self.at_primary or probe or _changes(),
         )
         if is_over:
             self.is_asked_by(Identity("", self.identity.address, grant=None))
             raise SignedOut
-        self.console.outage.is_over(client.safe_url)
+        if not at_replica:
+            self.console.outage.is_over(client.safe_url)
         if counts.read_only is not None:
             rights.told(counts.read_only, began)
             rights.eviction = counts.eviction or ""
-        if stamp == SERVER:
+        if client.clock.stamp() == SERVER:
             self.skew = _outside(counts.now, wall, client.clock.now())
         self._counts, self._views = counts, views
         return found
+
+
+def _changes() -> bool:
+    """Say whether the request changes something, or comes from whoever has just done so."""
+    return request.method not in READING or CHANGED_COOKIE in request.cookies
 
 
 def _outside(told: float, began: float, ended: float) -> float:

@@ -96,7 +96,11 @@ def _answer(page: Page, counts: FrameCounts | None, refusal: str, status: int) -
             refusal=refusal,
             flash=flash,
             choices=preferences(),
-            cautions=cautions(current().console.rights.eviction, current().skew),
+            cautions=cautions(
+                current().console.rights.eviction,
+                current().skew,
+                current().console.reading.standing(),
+            ),
             views=tuple((view.name, _mounted(view.address)) for view in current().views)
             if counts
             else (),

@@ -120,6 +120,14 @@ def _redis_url(value: object) -> str:
     return url
 
 
+def _read_url(value: object) -> str:
+    url = _text(value)
+    if url and pool_of(_redis_url(url)).address.kind != "server":
+        message = "must name the one server to read at: redis://, rediss:// or unix://"
+        raise ValueError(message)
+    return url
+
+
 def _prefix(value: object) -> str:
     path = _text(value).strip("/")
     if not path:
@@ -308,6 +316,9 @@ class Settings:
         env=("REDIS_URL",),
         secret=True,
     )
+    read_url: str = _setting(
+        "", _read_url, "a replica of that, for pages to read at while it keeps up", secret=True
+    )
     servers: tuple[tuple[str, str], ...] = _setting(
         (),
         _servers,
@@ -472,8 +483,11 @@ class Settings:
             object.__setattr__(self, setting.name, _checked(setting, given, setting.name))
         try:
             pool_of(self.redis_url, self.namespace)  # a cluster needs another namespace
+            if self.read_url:
+                pool_of(self.read_url, self.namespace)
         except BadArgument as error:
             raise SettingError(str(error)) from None
+        self._refuse_no_replica()
         if self.shards and not self.servers:
             message = "shards needs servers: name each of them with its address"
             raise SettingError(message)
@@ -481,6 +495,16 @@ class Settings:
             message = "proxy_user_header needs trusted_proxies: anybody can send a header"
             raise SettingError(message)
         self._refuse_half_a_provider()
+
+    def _refuse_no_replica(self) -> None:
+        if not self.read_url:
+            return
+        if self.servers:
+            message = "read_url is for one server: leave it out where servers names several"
+            raise SettingError(message)
+        if pool_of(self.redis_url, self.namespace).address.kind == "cluster":
+            message = "read_url is for one server and its replicas, not for a cluster"
+            raise SettingError(message)
 
     def _refuse_half_a_provider(self) -> None:
         pairs = (

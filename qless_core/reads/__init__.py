@@ -35,6 +35,7 @@ from qless_core.reads.overview import overview
 from qless_core.reads.plan import Plan, Read, Scope, Slice, read, run
 from qless_core.reads.queues import queue, queue_counts, queue_jobs, queue_names
 from qless_core.reads.relatives import relatives
+from qless_core.reads.replication import Position, position
 from qless_core.reads.rows import JobRow, Listing, RecurringRow
 from qless_core.reads.runs import Run, runs
 from qless_core.reads.server import ServerFacts, server
@@ -47,6 +48,7 @@ __all__ = [
     "Mark",
     "Original",
     "Plan",
+    "Position",
     "Read",
     "RecurringRow",
     "Run",
@@ -71,6 +73,7 @@ __all__ = [
     "job_row",
     "original",
     "overview",
+    "position",
     "queue",
     "queue_counts",
     "queue_jobs",

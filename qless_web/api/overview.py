@@ -206,6 +206,7 @@ class Server:
 def server() -> Server:
     """Show the server, and this console."""
     here = current()
+    here.at_primary = True
     found = here.read(reads.server())
     return Server(
         product=found.product,

@@ -6,9 +6,7 @@ import logging
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from qless_core import reads
 from qless_core.backoff import Backoff
-from qless_core.clock import SERVER
 from qless_core.errors import QlessError, RedisUnavailable
 from qless_web.live.topics import topics_of
 from qless_web.live.watch import Watch
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
     from qless_core.reads import Mark
     from qless_core.subscription import Subscription
     from qless_web.live.hub import Hub
+    from qless_web.reading import Reading
 
 log = logging.getLogger("qless.web.live")
 
@@ -41,9 +40,12 @@ _BACKOFF = Backoff(longest=LONGEST_PAUSE_S)
 class Feed:
     """What one run of the hub's thread works with. Only `soon` is for other threads."""
 
-    def __init__(self, hub: Hub, client: Client, clock: Clock, tick_s: float) -> None:
+    def __init__(
+        self, hub: Hub, client: Client, reading: Reading, clock: Clock, tick_s: float
+    ) -> None:
         self._hub = hub
         self._client = client
+        self._reading = reading
         self._clock = clock
         self._tick_s = tick_s
         self._bell: SimpleQueue[None] = SimpleQueue()
@@ -180,14 +182,9 @@ class Feed:
             return [mark for topic in topics for mark in self._marks([topic])]
 
     def _read(self, topics: list[str]) -> list[Mark]:
-        stamp = self._client.clock.stamp()
-        _, marks = reads.run(
-            self._client.redis,
-            self._client.keys,
-            self._watch.plans(topics),
-            now=None if stamp == SERVER else float(stamp),
-        )
-        return marks
+        # Where pages read: of what a replica does not have yet it is told once it does.
+        _, marks = self._reading.run(self._watch.plans(topics))
+        return list(marks)
 
     def _interval(self) -> float:
         self._alone = 0 if self._hub.streams else self._alone + 1

@@ -19,6 +19,7 @@ from qless_web.live.crowd import Crowd
 from qless_web.live.feed import Feed
 from qless_web.live.peer import Peer
 from qless_web.live.stream import Stream
+from qless_web.reading import Reading
 
 if TYPE_CHECKING:
     from qless_core.client import Client
@@ -46,11 +47,13 @@ class Hub:
     Args:
         client: whose queues are looked at.
         settings: `live_max_streams` and `live_tick_s` count.
+        reading: where pages read; the client's server, unless it says another one.
 
     """
 
-    def __init__(self, client: Client, settings: Settings) -> None:
+    def __init__(self, client: Client, settings: Settings, reading: Reading | None = None) -> None:
         self._client = client
+        self._reading = reading or Reading(client)
         self._most = settings.live_max_streams
         self._tick_s = settings.live_tick_s
         # Not the client's clock: in tests that one stands still, and here seconds must pass.
@@ -138,7 +141,7 @@ class Hub:
     def _start(self) -> Feed:
         # After a fork the thread is the parent's, and not alive here.
         if self._feed is None or self._thread is None or not self._thread.is_alive():
-            self._feed = Feed(self, self._client, self._clock, self._tick_s)
+            self._feed = Feed(self, self._client, self._reading, self._clock, self._tick_s)
             self._thread = Thread(target=self._feed.run, name="qless-live", daemon=True)
             self._thread.start()
         return self._feed

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qless_core.reads.server import ServerFacts
+    from qless_web.reading import Standing
     from qless_web.triage.catalogue import Status
 
 Line = tuple[str, str]
@@ -84,6 +85,16 @@ def index_line(index: Status, now: float) -> str:
         jobs = f"{jobs} of about {count(index.total)} so far"
     lag = index.lag(now) or 0.0
     return f"{jobs}, {'up to date' if lag < _LATE_S else duration(lag) + ' behind'}"
+
+
+def reading_line(replica: Standing) -> str:
+    """Say where pages are read; "" where there is one server alone."""
+    if not replica.where:
+        return ""
+    if replica.is_read:
+        return f"at the replica {replica.where}, at most {replica.lag_s:.1f} s behind"
+    why_not = replica.why_not or "it does not have what was just changed, as far as is known"
+    return f"at the primary, not at the replica {replica.where}: {why_not}"
 
 
 #: Seconds that an index may be behind and still be called up to date.

@@ -326,12 +326,16 @@ def _tracked(found: TrackedStates) -> tuple[tuple[str, int, Link], ...]:
     )
 
 
+#: What is said of a server that is no primary.
+_REPLICA = {"slave": ", a replica"}
+
+
 def _server(server: ServerFacts) -> tuple[tuple[str, str], ...]:
     if server.silence:
         return ()
     limit = server.memory_limit_bytes
     return (
-        (server.product, server.version or UNKNOWN),
+        (f"{server.product}{_REPLICA.get(server.role, '')}", server.version or UNKNOWN),
         ("memory", size(server.memory_bytes) + (f" of {size(limit)}" if limit else "")),
         ("clients", count(server.clients)),
         ("up for", duration(server.uptime_s)),

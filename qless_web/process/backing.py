@@ -76,7 +76,7 @@ def backing(settings: Settings) -> Iterator[Backing]:
             server = stack.enter_context(EmbeddedServer(settings.embedded))
         except (EmbeddedServerError, OSError) as error:
             raise StartError(str(error)) from error
-        ours = replace(settings, redis_url=server.url, servers=())
+        ours = replace(settings, redis_url=server.url, read_url="", servers=())
         shop = None
         if settings.demo:
             shop = stack.enter_context(open_shop(ours.redis_url, ours.namespace))

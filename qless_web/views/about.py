@@ -25,6 +25,8 @@ _PARTS = ("flask", "jinja2", "redis", "gunicorn")
 def index() -> Response:
     """Show versions, the server, and what this console may do."""
     here = current()
+    here.at_primary = True  # what is told of the server is told of where the jobs are
+    reading = about.reading_line(here.console.reading.standing())
     project = _checkout()
     page = about.about_page(
         here.read(reads.server()),
@@ -37,6 +39,7 @@ def index() -> Response:
         console={
             "Redis": here.client.safe_url,
             "namespace": here.client.namespace,
+            **({"pages read": reading} if reading else {}),
             "index": about.index_line(here.index.status(here.now), here.now),
         },
         from_checkout=project is not None,

@@ -20,6 +20,7 @@ def healthz() -> Response:
 def readyz() -> tuple[Response, int]:
     """Say whether the console can serve: by a call of the script, or by what a reader may do."""
     here = current()
+    here.at_primary = True
     try:
         now = here.now
         reason = here.console.rights.reason
