@@ -41,6 +41,8 @@ def order(argv: Sequence[str]) -> int:
     match told.verb:
         case "add":
             _add(users, told)
+        case "change":
+            _change(users, told)
         case "passwd":
             _passwd(users, told.name)
         case "remove":
@@ -65,12 +67,16 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument(
         "--no-password", action="store_true", help="a proxy or a provider signs this one in"
     )
+    change = verbs.add_parser("change", help="say anew what somebody may do; the password stays")
+    change.add_argument("--role", choices=ROLES, help="as it is unless given")
+    change.add_argument("--queues", help='patterns of queues; "" for all; as they are unless given')
+    change.add_argument("--actions", help='patterns of actions; "" for all; as they are likewise')
     passwd = verbs.add_parser("passwd", help="give somebody another password")
     remove = verbs.add_parser("remove", help="let somebody in no more")
     listing = verbs.add_parser("list", help="say who may sign in, and as what")
-    for verb in (add, passwd, remove):
+    for verb in (add, change, passwd, remove):
         verb.add_argument("name", metavar="NAME")
-    for verb in (add, passwd, remove, listing):
+    for verb in (add, change, passwd, remove, listing):
         verb.add_argument("--users-file", metavar="FILE", help="file of users; else the usual one")
     return parser
 
@@ -81,13 +87,30 @@ def _add(place: Path, told: argparse.Namespace) -> None:
         raise SettingError(message)
     known = _known(place)
     if told.name in known:
-        message = f"{told.name} is there already; remove it first, or give it another password"
+        message = f"{told.name} is there already; change or passwd is for who is there"
         raise SettingError(message)
     limits = _patterns("queues", told.queues), _patterns("actions", told.actions)
     grant = Grant(told.role, *limits)
     password = ELSEWHERE if told.no_password else hashed(_password())
     write(place, [*known.values(), User(told.name, grant, password)])
     _say(f"{told.name} is {told.role} from now on, in {place}")
+
+
+def _change(place: Path, told: argparse.Namespace) -> None:
+    given = {
+        "role": told.role,
+        "queues": None if told.queues is None else _patterns("queues", told.queues),
+        "actions": None if told.actions is None else _patterns("actions", told.actions),
+    }
+    anew = {name: value for name, value in given.items() if value is not None}
+    if not anew:
+        message = "say what changes: --role, --queues or --actions"
+        raise SettingError(message)
+    known = _known(place)
+    user = _one(known, told.name, place)
+    grant = replace(user.grant, **anew)
+    write(place, {**known, told.name: replace(user, grant=grant)}.values())
+    _say(f"{told.name} is {grant.role} from now on, in {place}")
 
 
 def _passwd(place: Path, name: str) -> None:
@@ -117,7 +140,7 @@ def _known(place: Path) -> dict[str, User]:
 
 def _one(known: dict[str, User], name: str, place: Path) -> User:
     if name not in known:
-        message = f"{place} names no {name}"
+        message = f"there is no user {name!r} in {place}"
         raise SettingError(message)
     return known[name]
 

@@ -64,8 +64,10 @@ def test_users_are_added_listed_changed_and_removed(command, place):
         (("add", "dana"), "short", "8 to 1,000 characters"),
         (("add", "dana", "--role", "owner"), PASSWORD, "owner"),
         (("add", "dana", "--queues", "a b"), PASSWORD, "without blanks"),
-        (("passwd", "nobody"), PASSWORD, "names no nobody"),
-        (("remove", "nobody"), PASSWORD, "names no nobody"),
+        (("passwd", "kim"), PASSWORD, "there is no user 'kim' in "),
+        (("remove", "kim"), PASSWORD, "there is no user 'kim' in "),
+        (("change", "kim", "--role", "admin"), PASSWORD, "there is no user 'kim' in "),
+        (("change", "kim"), PASSWORD, "say what changes: --role, --queues or --actions"),
     ],
 )
 def test_what_makes_no_sense_is_refused_and_nothing_is_written(
@@ -79,6 +81,20 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_written(
     assert not place.exists()
 
 
+def test_what_somebody_may_do_is_changed_and_the_password_stays(command, place):
+    user(command, "add", "dana", "--queues", "mail*")
+    user(command, "add", "erik", "--no-password")
+    _, _, password, _ = place.read_text().splitlines()[0].split()
+
+    promoted = user(command, "change", "dana", "--role", "operator", "--actions", "retry_*")
+    assert promoted.stdout == f"dana is operator from now on, in {place}\n"
+    line = place.read_text().splitlines()[0]
+    assert line == f"dana operator {password} queues=mail* actions=retry_*"
+
+    assert user(command, "change", "dana", "--queues", "").returncode == 0
+    assert place.read_text() == f"dana operator {password} actions=retry_*\nerik viewer -\n"
+
+
 def test_nobody_is_added_twice(command, place):
     user(command, "add", "dana", "--no-password")
     before = place.read_text()
@@ -86,7 +102,7 @@ def test_nobody_is_added_twice(command, place):
     refused = user(command, "add", "dana", "--role", "admin")
 
     assert refused.returncode == 2
-    assert "dana is there already" in refused.stderr
+    assert "dana is there already; change or passwd" in refused.stderr
     assert place.read_text() == before
 
 
