@@ -75,6 +75,7 @@ class Background:
             worker.stop(now=True)
         if thread is not None:
             thread.join(_GRACE_S)
+        atexit.unregister(self.close)
 
     def _run(self) -> None:
         pause = 0.0
@@ -93,25 +94,24 @@ class Background:
                 log.info("nobody looked for operations that stand still: %s", error)
 
     def _work(self) -> None:
-        client = self._client.twin()
         name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
-        workshop = ordering.workshop(client, name)
-        workshop.config["grace-period"] = _NO_GRACE
-        bury(workshop)
-        ordering.mend(client)
-        worker = SerialWorker(
-            workshop,
-            [ordering.QUEUE],
-            interval=30,
-            heartbeats=True,
-            middleware=[Bench(client, self._settings)],
-            grace=_GRACE_S,
-        )
-        with self._lock:
-            self._worker = worker
-        self._fails = False
-        if not self._end.is_set():
-            worker.run()
+        with self._client.twin() as client, ordering.workshop(client, name) as workshop:
+            workshop.config["grace-period"] = _NO_GRACE
+            bury(workshop)
+            ordering.mend(client)
+            worker = SerialWorker(
+                workshop,
+                [ordering.QUEUE],
+                interval=30,
+                heartbeats=True,
+                middleware=[Bench(client, self._settings)],
+                grace=_GRACE_S,
+            )
+            with self._lock:
+                self._worker = worker
+            self._fails = False
+            if not self._end.is_set():
+                worker.run()
 
     def _complain(self, error: Exception) -> None:
         if not self._fails:

@@ -101,14 +101,15 @@ def put(client: Client, operation: str, run: int) -> None:
         QlessError: Redis refused.
 
     """
-    workshop(client, "console").queues[QUEUE].put(
-        KLASS,
-        {"operation": operation, "run": run},
-        jid=job_of(operation, run),
-        retries=_RETRIES,
-        heartbeat=LOCK_S,
-        replace=False,
-    )
+    with workshop(client, "console") as shop:
+        shop.queues[QUEUE].put(
+            KLASS,
+            {"operation": operation, "run": run},
+            jid=job_of(operation, run),
+            retries=_RETRIES,
+            heartbeat=LOCK_S,
+            replace=False,
+        )
 
 
 def job_of(operation: str, run: int) -> str:

@@ -22,12 +22,16 @@ def seeded():
     """One server with a shop, and something by every awkward name, for tests that only look."""
     with EmbeddedServer() as server, Client(server.url) as client:
         plant(client)
-        _do(create_app(client).test_client())
+        _do(client, create_app(client).test_client())
         yield client
 
 
-def _do(browser):
-    """Have an alert, an option that was set, and an operation, which nobody runs here."""
+def _do(client, browser):
+    """Have an alert, an option that was set, an operation, which nobody runs here, and a trash."""
+    client.queues["mail"].put("Mistake", {}, jid="mistake")
+    browser.post("/api/v1/jobs/cancel", json={"jids": ["mistake"]})
+    (rests,) = browser.get("/api/v1/trash").json["items"]
+    THERE["cancelled"] = rests["operation"]
     browser.post("/api/v1/config/jobs-history/set", json={"value": "604800"})
     alert = {"name": "late", "kind": "queue-age", "url": "https://hooks.example.com/"}
     browser.post("/api/v1/alerts/save", json=alert)

@@ -36,6 +36,8 @@ ADDRESSES = [route for route in ROUTES if route.name != "events"]
 
 def path_for(route, **names):
     given = {**NAMES, **THERE, **names}
+    if route.family == "trash":
+        given["operation"] = given["cancelled"]
     rule = re.sub(r"<name:(\w+)>", lambda found: tilde(given[found[1]]), route.rule)
     return f"/api/v1{rule}" + ASKED.get(route.name, "")
 

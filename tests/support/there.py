@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-#: Names in addresses: the id of its operation, once there is one.
-THERE = {"operation": "0123456789abcdef"}
+#: Names in addresses: its operation and one that cancelled a job, once they are there.
+THERE = {"operation": "0123456789abcdef", "cancelled": "0123456789abcdef"}

@@ -39,7 +39,7 @@ def test_a_put_is_heard_of_by_those_who_look_at_its_queue(client, listen):
 def test_names_of_any_kind_are_heard_of(client, listen, name):
     listener = listen(f"queue:{name}", f"job:{name}")
 
-    client.queues[name].put("Send", {}, jid=name)
+    client.commands.put("", name, name, "Send", "{}", 0)  # as other clients may: of any bytes
 
     listener.wait_for("change", f"queue:{name}")
     listener.wait_for("change", f"job:{name}")
