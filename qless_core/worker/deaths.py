@@ -66,8 +66,8 @@ class Death:
         """Say it as the failure of the job that ran, where that has no retry left."""
         how = f" ended by {self.how}" if self.how else ""
         tail = f": {self.why}" if self.why else ""
-        said = f"rocess {self.pid} of worker {worker} on {socket.gethostname()}{how}{tail}"
-        return f"P{said}" if self.what == "died" else stopped(f"p{said}")
+        said = f"process {self.pid} of worker {worker} on {socket.gethostname()}{how}{tail}"
+        return f"P{said[1:]}" if self.what == "died" else stopped(said)
 
 
 def stopped(why: str) -> str:

@@ -231,10 +231,10 @@ def test_a_queue_that_is_not_there_yet_is_said_to_be_new(shop, operations, actio
         body = {"selection": {"jids": ["a"]}, "options": {"queue": queue}}
         return operations.order(action, status=200, dry_run=True, **body)["new_queue"]
 
-    assert (foreseen("mail"), foreseen("mial")) == ("", "mial")
-    form = {"action": action, "jids": "a", "queue": "mial"}
+    assert (foreseen("mail"), foreseen("maul")) == ("", "maul")
+    form = {"action": action, "jids": "a", "queue": "maul"}
     made = operations.web.post("/operations/new", data=form, follow_redirects=True)
-    assert "There is no queue “mial” yet: it is a new one." in made.text
+    assert "There is no queue “maul” yet: it is a new one." in made.text
 
 
 def test_a_tracked_job_that_is_gone_is_untracked(odd_jobs, redis, operations):

@@ -73,11 +73,11 @@ def test_the_index_counts_the_other_runs_and_shows_the_newest(indexed, letters):
 
 
 def test_classes_and_jids_of_any_bytes_have_others_too(indexed, server, client):
-    queue = client.queues["mail"]
     with redis_py.Redis.from_url(server.url) as raw:
         for jid in (b"j\xff", b"k\xff"):
-            queue.put("Letter", {}, jid=jid.decode(errors="surrogateescape"))
-            raw.hset(b"ql:j:" + jid, "klass", b"app.Caf\xe9")
+            name = jid.decode(errors="surrogateescape")
+            client.commands.put("", "mail", name, "Letter", "{}", 0)
+            raw.hset(b"ql:j:" + jid, "klass", b"app.\xe9")
 
     _, counts = runs(indexed(2), "j~FF")
 
