@@ -176,7 +176,7 @@ def jid_given(jid: Any) -> str:  # noqa: ANN401 - whatever was given
         return new_jid()
     if isinstance(jid, str) and jid and wire.clean(jid) == jid:
         return jid
-    problem = f"jid must be a text of UTF-8 that is not empty, got {jid!r}"
+    problem = f"jid must be a text of UTF-8 that is not empty, got {jid!r:.80}"
     raise BadArgument(problem)
 
 

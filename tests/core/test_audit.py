@@ -102,7 +102,7 @@ def test_another_namespace_is_another_database(server, client, mail):  # noqa: A
 
 @pytest.mark.parametrize("name", ["a-history", "ü ~2F", "*", "[a]", "a:b", "\udcff"])
 def test_awkward_names_are_found_and_repaired(client, name):
-    client.queues[name].put("K", {}, jid=name)
+    client.commands.put("", name, name, "K", "{}", 0)  # as other clients may: of any bytes
     assert client.audit().counts in ({}, {"not-utf8": 1})
     client.redis.zrem(client.keys.work(name), name)
     client.redis.zadd(client.keys.tracked, {f"{name}-gone": 1})
