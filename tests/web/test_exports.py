@@ -107,7 +107,7 @@ def test_pages_of_lists_lead_there(web, client):
 
 
 def test_names_may_be_anything(web, client, address, awkward):
-    client.queues[awkward].put(awkward, {}, jid=awkward, tags=[awkward])
+    client.commands.put("", awkward, awkward, awkward, "{}", 0, tags=[awkward])
 
     for endpoint, values in (
         ("exports.queue", {"queue": awkward, "state": "waiting"}),

@@ -14,7 +14,7 @@ from tests.support.html import HTMX
 
 def test_the_examples_hold():
     outcome = doctest.testmod(statuses)
-    assert (outcome.failed, outcome.attempted) == (0, 2)
+    assert (outcome.failed, outcome.attempted) == (0, 3)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_a_queue_shows_its_own(see, queue, words):
 @pytest.mark.usefixtures("counted")
 @pytest.mark.parametrize("path", ["/", "/queues/mail"])
 def test_a_deploy_is_drawn_as_a_line(client, see, path):
-    deploys.mark(client.redis, client.keys, deploys.Deploy("v7", client.now() - 90))
+    deploys.mark(client, deploys.Deploy("v7", client.now() - 90))
 
     page = see(path)
 
