@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from werkzeug.test import Client as Browser
 
@@ -231,12 +233,19 @@ def test_the_inbox_takes_three_round_trips_and_writes_nothing(console, client, r
     seen = []
     pipeline = type(client.redis.pipeline())
     execute = pipeline.execute
+    here = threading.get_ident()  # what reads in the background is no part of the page
+
+    def counted(self, *args, **kwargs):
+        if threading.get_ident() == here:
+            seen.append(len(self))
+        return execute(self, *args, **kwargs)
+
     try:
-        pipeline.execute = lambda self, *a, **k: (seen.append(len(self)), execute(self, *a, **k))[1]
+        pipeline.execute = counted
         answer = console.web.get("/failed?sort=last")
     finally:
         pipeline.execute = execute
 
     assert answer.status_code == 200
-    assert len(seen) <= 3
+    assert 1 <= len(seen) <= 3
     assert {key: redis.dump(key) for key in redis.scan_iter()} == before
