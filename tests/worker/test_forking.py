@@ -158,6 +158,7 @@ def test_b68_workers_of_each_kind_outlive_a_restart_of_redis(program, kind, tmp_
         program.send(signal.SIGTERM)
 
         assert program.ended() == 0
+        program.client.close()
     assert "Traceback" not in program.said
 
 
