@@ -77,6 +77,7 @@ class Crowd:
         """
         connection.settimeout(0)
         seat = _Seat(connection, stream)
+        self._rung.append(seat)  # before the thread begins, which at the end stays for none
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
                 self._begin()
@@ -95,8 +96,9 @@ class Crowd:
         self._reads, self._writes = os.pipe()
         for end in (self._reads, self._writes):
             os.set_blocking(end, False)
-        self._thread = Thread(target=self._run, name="qless-crowd", daemon=True)
-        self._thread.start()
+        thread = Thread(target=self._run, name="qless-crowd", daemon=True)
+        thread.start()
+        self._thread = thread  # none that has not begun: `close` may come at any moment
 
     def _ring(self, seat: _Seat) -> None:
         self._rung.append(seat)
@@ -113,7 +115,7 @@ class Crowd:
         round_at = 0.0
         with selectors.DefaultSelector() as selector:
             selector.register(self._reads, _READ)
-            while seats or not self._ends:
+            while seats or self._rung or not self._ends:
                 self._step(selector, seats)
                 now = self._clock.monotonic()
                 if now >= round_at or self._ends:

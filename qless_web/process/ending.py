@@ -62,6 +62,7 @@ class Ending:
             with self._changed:
                 self._changed.wait(_BEAT_S)
                 self._changed.wait_for(lambda: self._running == 0, self._grace_s)
+            close_streams()  # those, too, that a request opened meanwhile
             os._exit(0)
 
         threading.Thread(target=run, name="ending", daemon=True).start()

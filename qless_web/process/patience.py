@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 PATIENCE_S: Final = 10.0
 SLOWEST: Final = 16_384
 
+#: Seconds that streams have for their last words where the server has nothing left to do.
+_FAREWELL_S: Final = 2.0
+
 _CLOCK: Final = Clock()
 
 
@@ -90,6 +93,11 @@ class PatientReader(SocketUnreader):  # type: ignore[misc]  # the base has no ty
 
 class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the base has no types
     """Gives a connection a thread when its request is there."""
+
+    def run(self) -> None:
+        """Serve to the end, and leave a moment to `Ending`, which ends streams and this process."""
+        super().run()
+        _CLOCK.wait(_FAREWELL_S)
 
     def enqueue_req(self, conn: Any) -> None:  # noqa: ANN401 - the base has no types
         """Have a thread serve a connection, once a request is there."""
