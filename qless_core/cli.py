@@ -29,7 +29,7 @@ from qless_core.worker.reserving import Ordered, RoundRobin
 from qless_core.worker.serial import SerialWorker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from qless_core.options import Option
 
@@ -80,19 +80,20 @@ def _put(client: Client, arguments: argparse.Namespace) -> None:
         problem = f"the data is not JSON: {error}"
         raise BadArgument(problem) from error
     wire.dumps(data)  # NaN and infinities, which Python reads, are no JSON either
-    for given, what in _names_in(arguments):
-        if not given:
-            problem = f"{what} is empty"
-            raise BadArgument(problem)
-    if arguments.klass.split() != [arguments.klass]:
-        problem = f"{arguments.klass!r} is no name of a class, as app.jobs.Mail is: it has blanks"
+    jid, klass = jid_given(arguments.jid), klass_name_of(arguments.klass)
+    if klass.split() != [klass]:
+        problem = f"{klass!r} is no name of a class, as app.jobs.Mail is: it has blanks"
         raise BadArgument(problem)
+    for option in ("tag", "depends"):
+        if "" in (getattr(arguments, option) or ()):
+            problem = f"--{option} is empty"
+            raise BadArgument(problem)
     # The text itself is sent, so that no digit of it is lost.
-    jid = client.commands.put(
+    client.commands.put(
         client.worker_name,
         arguments.queue,
-        jid_given(arguments.jid),
-        klass_name_of(arguments.klass),
+        jid,
+        klass,
         arguments.data,
         arguments.delay,
         priority=arguments.priority,
@@ -102,16 +103,6 @@ def _put(client: Client, arguments: argparse.Namespace) -> None:
         strict=arguments.strict,
     )
     say(jid)
-
-
-def _names_in(arguments: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """Give each name that a job is put with, and what it is."""
-    yield arguments.klass, "the name of the class"
-    if arguments.jid is not None:
-        yield arguments.jid, "--jid"
-    for option in ("tag", "depends"):
-        for each in getattr(arguments, option) or ():
-            yield each, f"--{option}"
 
 
 def _work(client: Client, arguments: argparse.Namespace) -> None:

@@ -82,7 +82,7 @@ class Crowd:
             if self._thread is None or not self._thread.is_alive():
                 self._begin()
         stream.sit(lambda: self._ring(seat))
-        self._ring(seat)
+        self._ring(seat)  # once more: it may have been met before it would ring by itself
 
     def close(self) -> None:
         """Say goodbye to all, and wait a moment for it."""

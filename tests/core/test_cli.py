@@ -67,8 +67,8 @@ def test_numbers_that_json_has_not_are_refused(qless, redis, data):
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (["q", ""], "the name of the class is empty"),
-        (["q", "Job", "--jid", ""], "--jid is empty"),
+        (["q", ""], "'' is no name of a class, as app.jobs.Mail is: it is empty"),
+        (["q", "Job", "--jid", ""], "jid must be a text of UTF-8 that is not empty, got ''"),
         (["q", "Job", "--tag", "a", "--tag", ""], "--tag is empty"),
         (["q", "Job", "--depends", ""], "--depends is empty"),
     ],
