@@ -65,6 +65,8 @@ class Crowd:
         # Appending to a deque and writing to a pipe are allowed in signal handlers.
         self._rung: deque[_Seat] = deque()
         self._reads = self._writes = -1
+        #: Whether the pipe has been written to since the thread last woke.
+        self._is_woken = False
         self._ends = False
 
     def take(self, connection: socket.socket, stream: Stream) -> None:
@@ -96,6 +98,7 @@ class Crowd:
         self._reads, self._writes = os.pipe()
         for end in (self._reads, self._writes):
             os.set_blocking(end, False)
+        self._is_woken = False
         thread = Thread(target=self._run, name="qless-crowd", daemon=True)
         thread.start()
         self._thread = thread  # none that has not begun: `close` may come at any moment
@@ -105,6 +108,10 @@ class Crowd:
         self._wake()
 
     def _wake(self) -> None:
+        # A write for each of two thousand would have the two threads wait for each other as often.
+        if self._is_woken:
+            return
+        self._is_woken = True
         with contextlib.suppress(BlockingIOError):  # it is awake already
             os.write(self._writes, b"\0")
 
@@ -129,6 +136,7 @@ class Crowd:
             if key.data is None:
                 with contextlib.suppress(BlockingIOError):
                     os.read(self._reads, 65536)
+                self._is_woken = False  # before it is looked who rang
             elif events & _WRITE or not _has_left(key.data.connection):
                 self._serve(self._tell, selector, seats, key.data)
             else:

@@ -11,6 +11,7 @@ const isLess = (page) => page.querySelector(SEEN) && !document.querySelector(SEE
 // Calls take(outcome, page): "fresh" with the page as it is now, "gone", "signed-out", or "failed".
 export function asker(take, againMs) {
   let [timer, asking, again, askedAt, took, gap] = [null, false, false, 0, 0, GAP_MS];
+  let tookBefore = 0;
 
   async function answer() {
     const here = location.pathname + location.search;
@@ -36,7 +37,9 @@ export function asker(take, againMs) {
       take("failed");
       setTimeout(ask, againMs);
     }
-    gap = Math.min(LONGEST_GAP_MS, Math.max(GAP_MS, 4 * took));
+    // One slow answer among quick ones says nothing; two in a row do.
+    gap = Math.min(LONGEST_GAP_MS, Math.max(GAP_MS, 2 * Math.min(took, tookBefore)));
+    tookBefore = took;
     asking = false;
     if (again) ask();
   }
