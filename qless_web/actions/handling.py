@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qless_core import reads
@@ -11,6 +10,7 @@ from qless_web import indexed
 from qless_web.actions import timing
 from qless_web.actions.action import AskAgain, action
 from qless_web.actions.field import DATE, LATEST, Field
+from qless_web.actions.form import spellings
 from qless_web.actions.outcome import Outcome
 from qless_web.console import current
 from qless_web.presenters import ask, ask_handling
@@ -23,6 +23,7 @@ from qless_web.triage.handling import (
     Fold,
     Handling,
     NoRoom,
+    Part,
     folded,
     handlings,
     save,
@@ -30,6 +31,8 @@ from qless_web.triage.handling import (
 from qless_web.triage.inbox import pasts_of, patterns_in
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qless_web.actions.form import Form
     from qless_web.presenters.ask import Subject
 
@@ -47,10 +50,10 @@ def _now(group: str) -> Handling:
     return current().read(handlings()).get(group, Handling())
 
 
-def _keep(group: str, handling: Handling, said: str) -> Outcome:
-    """Keep how a group is handled from now on, and tell of it."""
+def _keep(group: str, handling: Handling, parts: Sequence[Part], said: str) -> Outcome:
+    """Keep these parts of how a group is handled from now on, and tell of it."""
     try:
-        save(current().client, group, handling)
+        save(current().client, group, handling, parts)
     except NoRoom:
         text = f"Nothing was done: {MOST_GROUPS:,} groups are noted, which is the most."
         return Outcome(text=text, tone="error", status=409)
@@ -71,10 +74,16 @@ def _text(form: Form, name: str, most: int) -> str:
     return text
 
 
-def _noted(form: Form, handling: Handling) -> Handling:
-    if not form.has("note"):
-        return handling
-    return replace(handling, note=_text(form, "note", LONGEST_NOTE))
+def _noted(form: Form) -> str | None:
+    """Read what is noted beside something else; None where that stays as it is.
+
+    A question comes with the note that was there when it was asked, which may be another by now:
+    it is written only where it was changed.
+    """
+    note = _text(form, "note", LONGEST_NOTE)
+    if not form.has("note") or (form.has("noted") and note in spellings(form.get("noted").strip())):
+        return None
+    return note
 
 
 def _who() -> str:
@@ -100,8 +109,10 @@ def _fold(form: Form, group: str, fold: Fold, done: str) -> Outcome:
     if facts is None:
         text = f"Nothing has failed in {group}; nothing was done."
         return Outcome(text=text, tone="warning", status=404)
-    handling = folded(_noted(form, _now(group)), fold, facts, by=_who(), at=current().now)
-    return _keep(group, handling, f"{done} {group}.")
+    note = _noted(form)
+    handling = folded(Handling(note=note or ""), fold, facts, by=_who(), at=current().now)
+    parts: tuple[Part, ...] = ("fold",) if note is None else ("fold", "note")
+    return _keep(group, handling, parts, f"{done} {group}.")
 
 
 @action(
@@ -139,8 +150,7 @@ def mute_group(form: Form, group: str) -> Outcome:
 )
 def reopen_group(_form: Form, group: str) -> Outcome:
     """List a group among the open ones again."""
-    handling = replace(_now(group), fold="", by="", at=0.0, count=0, rate=0, patterns=None)
-    return _keep(group, handling, f"Opened {group} again.")
+    return _keep(group, Handling(), ("fold",), f"Opened {group} again.")
 
 
 # -- Whose it is, and what was noted
@@ -166,7 +176,7 @@ def assign_group(form: Form, group: str) -> Outcome:
     """Say whose a group is."""
     whose = _text(form, "assignee", LONGEST_NAME)
     said = f"{group} is {whose}'s now." if whose else f"{group} is nobody's now."
-    return _keep(group, replace(_now(group), assignee=whose), said)
+    return _keep(group, Handling(assignee=whose), ("assignee",), said)
 
 
 @action(
@@ -187,9 +197,9 @@ def assign_group(form: Form, group: str) -> Outcome:
 )
 def note_group(form: Form, group: str) -> Outcome:
     """Note something about a group."""
-    handling = replace(_now(group), note=_text(form, "note", LONGEST_NOTE))
+    handling = Handling(note=_text(form, "note", LONGEST_NOTE))
     said = "Noted it about" if handling.note else "Dropped the note about"
-    return _keep(group, handling, f"{said} {group}.")
+    return _keep(group, handling, ("note",), f"{said} {group}.")
 
 
 # -- Deploys

@@ -26,6 +26,8 @@ def _asked(
     consequences: tuple[str, ...],
     inputs: tuple[Input, ...] = (),
 ) -> AskPage:
+    # What was noted when it was asked: a note that was not changed is not written again.
+    noted = tuple(("noted", each.value) for each in inputs if each.name == "note")
     asked = Ask(
         verb=verb,
         count=1,
@@ -33,7 +35,7 @@ def _asked(
         question=question,
         link=Link(endpoint, {"group": group}),
         consequences=consequences,
-        fields=(("expected", "1"),),
+        fields=(("expected", "1"), *noted),
     )
     return ask_page(asked, of_group(group), inputs=inputs)
 

@@ -1,14 +1,17 @@
 """How people handle a group of failures: acknowledged, muted, whose it is, and what they noted.
 
-One hash under `web:triage:`, written by actions alone, with a bounded number of groups. A folded
-group comes back by itself when it fails faster than before or in another way. That is found out
-when somebody looks, of what was noted when it was folded: nothing needs to run meanwhile.
+One hash under `web:triage:`, written by actions alone, with a bounded number of groups. What is
+decided apart is a field of its own, so that people who decide two things at once lose neither.
+
+A folded group comes back by itself when it fails faster than before or in another way. That is
+found out when somebody looks, of what was noted when it was folded: nothing needs to run meanwhile.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from qless_core.options import as_number, as_whole
@@ -16,10 +19,16 @@ from qless_core.reads.plan import Read, Scope, read
 from qless_web.sending import call, send
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from qless_core.client import Client
     from qless_core.keys import Keys
 
 Fold = Literal["", "acknowledged", "muted"]
+#: What is decided apart: whether it is folded, with all that goes with that; what was noted; whose
+#: it is. Each is a field `<part>:<group>` of the hash.
+Part = Literal["fold", "note", "assignee"]
+PARTS: Final[tuple[Part, ...]] = ("fold", "note", "assignee")
 
 #: Groups that are noted at most, characters of a note and of who it is assigned to, and patterns.
 MOST_GROUPS: Final = 1_000
@@ -62,6 +71,22 @@ class Handling:
         """Whether there is nothing to be kept."""
         return not (self.fold or self.note or self.assignee)
 
+    def stored(self, part: Part) -> str:
+        """Write a part of it; "" where there is nothing to be kept."""
+        if part != "fold":
+            return self.note if part == "note" else self.assignee
+        if not self.fold:
+            return ""
+        folded = {
+            "fold": self.fold,
+            "by": self.by,
+            "at": self.at,
+            "count": self.count,
+            "rate": self.rate,
+            "patterns": self.patterns,
+        }
+        return json.dumps(folded, separators=(",", ":"))
+
 
 class Facts(NamedTuple):
     """What is known of a group now.
@@ -87,25 +112,34 @@ def key(keys: Keys) -> str:
 def handlings(scope: Scope) -> Read[dict[str, Handling]]:
     """Read how each group is handled, in one batch."""
     (found,) = yield [call("hgetall", key(scope.keys))]
-    return {group: parsed(text) for group, text in (found or {}).items()}
+    parts: dict[str, dict[str, str]] = defaultdict(dict)
+    for field, text in (found or {}).items():
+        part, group = _split(field)
+        parts[group][part] = text
+    return {group: parsed(texts) for group, texts in parts.items()}
 
 
-def parsed(text: str | None) -> Handling:
-    """Read what was stored; whatever makes no sense says nothing."""
+def _split(field: str) -> tuple[str, str]:
+    part, _, group = field.partition(":")
+    return part, group
+
+
+def parsed(texts: Mapping[str, str]) -> Handling:
+    """Read what was stored, by part; whatever makes no sense says nothing."""
     try:
-        found = json.loads(text or "")
+        found = json.loads(texts.get("fold") or "{}")
     except (ValueError, RecursionError):
         found = {}
-    if not isinstance(found, dict):
-        return Handling()
-    fold = found.get("fold")
+    told = Handling(note=texts.get("note", ""), assignee=texts.get("assignee", ""))
+    fold = found.get("fold") if isinstance(found, dict) else None
+    if fold not in {"acknowledged", "muted"}:
+        return told
     patterns = found.get("patterns")
-    return Handling(
-        fold=fold if fold in {"acknowledged", "muted"} else "",
+    return replace(
+        told,
+        fold=fold,
         by=_said(found.get("by")),
         at=as_number(found.get("at")) or 0.0,
-        note=_said(found.get("note")),
-        assignee=_said(found.get("assignee")),
         count=as_whole(found.get("count")) or 0,
         rate=as_whole(found.get("rate")) or 0,
         patterns=tuple(map(str, patterns)) if isinstance(patterns, list) else None,
@@ -172,8 +206,8 @@ class NoRoom(Exception):  # noqa: N818 - it says what is the case
     """Raised where as many groups are noted as there is room for."""
 
 
-def save(client: Client, group: str, handling: Handling) -> None:
-    """Keep how a group is handled; one that is not is forgotten.
+def save(client: Client, group: str, handling: Handling, parts: Collection[Part] = PARTS) -> None:
+    """Keep these parts of how a group is handled, and leave the others as they are.
 
     Raises:
         NoRoom: too many groups are noted, and all of them have failures.
@@ -181,14 +215,29 @@ def save(client: Client, group: str, handling: Handling) -> None:
 
     """
     where = key(client.keys)
-    if handling.is_empty:
-        send(client, call("hdel", where, group))
+    texts = {f"{part}:{group}": handling.stored(part) for part in parts}
+    gone = [field for field, text in texts.items() if not text]
+    kept = {field: text for field, text in texts.items() if text}
+    if kept:
+        _make_room(client, group)
+    send(
+        client,
+        *([call("hset", where, mapping=kept)] if kept else []),
+        *([call("hdel", where, *gone)] if gone else []),
+    )
+
+
+def _make_room(client: Client, group: str) -> None:
+    """Forget groups without failures, where there is no room for another."""
+    where = key(client.keys)
+    (number,) = send(client, call("hlen", where))
+    if (number or 0) < MOST_GROUPS:
         return
-    is_there, number = send(client, call("hexists", where, group), call("hlen", where))
-    if not is_there and (number or 0) >= MOST_GROUPS:
-        noted, failing = send(client, call("hkeys", where), call("smembers", client.keys.failures))
-        gone = set(noted) - set(failing or ())
-        if not gone:
-            raise NoRoom
-        send(client, call("hdel", where, *gone))
-    send(client, call("hset", where, group, json.dumps(asdict(handling), separators=(",", ":"))))
+    fields, failing = send(client, call("hkeys", where), call("smembers", client.keys.failures))
+    noted = {_split(field)[1] for field in fields or ()}
+    if group in noted or len(noted) < MOST_GROUPS:
+        return
+    gone = [field for field in fields if _split(field)[1] not in (failing or ())]
+    if not gone:
+        raise NoRoom
+    send(client, call("hdel", where, *gone))

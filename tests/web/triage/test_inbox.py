@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from werkzeug.test import Client as Browser
 
+from qless_core import reads
 from qless_web import create_app, keep_index
 from qless_web.console import EXTENSION
-from qless_web.triage.handling import MOST_GROUPS
+from qless_web.triage.handling import MOST_GROUPS, handlings
 from qless_web.triage.index import NoIndex
 from tests.support.dom import parse
 from tests.support.polling import eventually
@@ -23,6 +25,12 @@ def fail(client, group, many=1, *, queue="mail", message="no", worker="w-1-7"):
         jid = client.queues[queue].put(f"{queue[:1].upper()}Job", {})
         client.commands.pop(queue, worker, 1)
         client.commands.fail(jid, worker, group, message)
+
+
+def handled(client, group):
+    """Read how a group is handled."""
+    _, (found,) = reads.run(client.redis, client.keys, [handlings()])
+    return found[group]
 
 
 @pytest.fixture
@@ -202,6 +210,36 @@ def test_a_group_is_assigned_and_noted(console):
     assert not console.web.get("/failed").get_data(as_text=True).count("dana")
 
 
+def test_two_people_who_decide_two_things_at_once_lose_neither(console, client):
+    fail(client, "old")
+    # Each has the question open, as the group was, when the other answers.
+    question = parse(console.web.get("/failed/old/acknowledge").get_data(as_text=True))
+    shown = {
+        each.attributes["name"]: each.attributes.get("value", "")
+        for each in question.all("input", type="hidden")
+    }
+    console.settle()
+    for turn in range(5):
+        decided = {
+            "note": {"expected": "1", "note": f"note {turn}"},
+            "assign": {"expected": "1", "assignee": f"kim {turn}"},
+            "acknowledge": {**shown, "note": ""},
+        }
+        with ThreadPoolExecutor() as people:
+            sent = [
+                people.submit(console.web.post, f"/failed/old/{verb}", data=data)
+                for verb, data in decided.items()
+            ]
+            answers = [each.result() for each in sent]
+        assert {answer.status_code for answer in answers} == {303}
+        kept = handled(client, "old")
+        assert (kept.note, kept.assignee) == (f"note {turn}", f"kim {turn}")
+        assert kept.fold == "acknowledged"
+        console.do("old", "reopen")
+        kept = handled(client, "old")
+        assert (kept.note, kept.fold) == (f"note {turn}", "")
+
+
 def test_what_makes_no_sense_is_refused_and_nothing_is_kept(console, client, redis):
     fail(client, "old")
     assert console.web.post("/api/v1/failures/none/mute").status_code == 404
@@ -217,11 +255,11 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_kept(console, client, red
 
 def test_groups_that_are_noted_are_bounded_and_gone_ones_make_room(console, client, redis):
     fail(client, "old")
-    redis.hset("ql:web:triage:groups", mapping={f"g{n}": "{}" for n in range(MOST_GROUPS)})
+    redis.hset("ql:web:triage:groups", mapping={f"note:g{n}": "" for n in range(MOST_GROUPS)})
 
     console.do("old", "note", note="here")
 
-    assert redis.hkeys("ql:web:triage:groups") == ["old"]
+    assert redis.hkeys("ql:web:triage:groups") == ["note:old"]
 
 
 def test_the_inbox_takes_three_round_trips_and_writes_nothing(console, client, redis):
