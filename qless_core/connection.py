@@ -206,6 +206,11 @@ class Guided(_Connection):
             return False
 
     @property
+    def is_astray(self) -> bool:
+        """Whether its server was found to be the wrong one since it connected."""
+        return self._generation != self._guide.generation
+
+    @property
     def can_be_inherited(self) -> bool:
         """Whether processes that are forked may use it one after another: TLS counts in each."""
         return not isinstance(self._sock, SSLSocket)

@@ -18,15 +18,17 @@ _KEPT_S: Final = int(LONGEST_LAG_S) + 2
 
 
 def install(app: Flask) -> None:
-    """Note every request that may have changed something, where pages read at a replica."""
+    """Note every request that may have changed something."""
     app.after_request(_note)
 
 
 def _note(response: Response) -> Response:
     here = current()
-    if request.method in READING or not here.settings.read_url:
+    if request.method in READING:
         return response
     here.console.reading.changed()
+    if not here.settings.read_url:
+        return response
     response.set_cookie(
         CHANGED_COOKIE,
         "1",

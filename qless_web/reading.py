@@ -16,7 +16,7 @@ from qless_core import reads
 from qless_core.client import Client
 from qless_core.clock import SERVER, Clock
 from qless_core.errors import BadArgument, QlessError
-from qless_core.reads import position, read
+from qless_core.reads import Kept, position, read
 from qless_web.formatting import duration
 from qless_web.freshness import Freshness
 from qless_web.settings import SettingError
@@ -68,6 +68,9 @@ class Reading:
     def __init__(self, primary: Client, replica: Client | None = None) -> None:
         self._primary = primary
         self._replica = replica
+        #: What pages ask of many queues, as it is at the primary, and at the replica.
+        self._kept = Kept(primary.redis, primary.keys)
+        self._kept_there = Kept(replica.redis, replica.keys) if replica is not None else None
         # Not the client's clock: in tests that one stands still, and here seconds must pass.
         self._clock = Clock()
         self._known = Freshness()
@@ -133,7 +136,7 @@ class Reading:
                 self._fails(str(error), REST_S)
         client, stamp = self._primary, self._primary.clock.stamp()
         now = None if stamp == SERVER else float(stamp)
-        return False, reads.run(client.redis, client.keys, plans, now=now)[1]
+        return False, reads.run(client.redis, client.keys, plans, now=now, kept=self._kept)[1]
 
     def place(self) -> Client | None:
         """Give the replica where it may be read now; None for the primary."""
@@ -142,6 +145,7 @@ class Reading:
     def changed(self) -> None:
         """Note that this process has just changed something."""
         self._changed_at = self._clock.monotonic()
+        self._kept.doubt()
 
     def standing(self) -> Standing:
         """Say how things stand."""
@@ -186,7 +190,8 @@ class Reading:
         stamp = self._primary.clock.stamp()
         now = self._clock.monotonic() + self._ahead_s if stamp == SERVER else float(stamp)
         whole = (_sure(self._known), *plans)
-        return reads.run(replica.redis, replica.keys, whole, now=now)[1][1:]
+        kept = self._kept_there
+        return reads.run(replica.redis, replica.keys, whole, now=now, kept=kept)[1][1:]
 
     def _fails(self, why: str, rest_s: float = 0.0) -> None:
         self._failure = why

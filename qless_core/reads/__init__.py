@@ -12,6 +12,7 @@ from qless_core.reads.failures import failure_counts, failure_groups, failure_jo
 from qless_core.reads.frame import frame
 from qless_core.reads.gauges import gauges
 from qless_core.reads.job import anything, data, failure_message, job, job_row
+from qless_core.reads.kept import Keeping, Kept, Kind
 from qless_core.reads.lists import completed, tagged, tags, tracked, tracked_states
 from qless_core.reads.marks import (
     Mark,
@@ -44,6 +45,9 @@ from qless_core.reads.workers import worker, workers
 __all__ = [
     "Everywhere",
     "JobRow",
+    "Keeping",
+    "Kept",
+    "Kind",
     "Listing",
     "Mark",
     "Original",

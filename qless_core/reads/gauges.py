@@ -13,6 +13,8 @@ from qless_core.reads.queues import QueueSummary, queue_counts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qless_core.keys import Keys
+    from qless_core.reads.kept import Keeping
     from qless_core.reads.plan import Call
 
 #: Queues, the first by name, and groups of failures, the largest, that are measured one by one.
@@ -72,11 +74,15 @@ class Gauges:
     groups_left_out: int = 0
 
 
+#: The fields of the hashes of a day: what was done, how long jobs waited, and how long they ran.
+_Figures = tuple["list[str | None] | None", "list[str | None] | None", "list[str | None] | None"]
+
+
 @dataclass(frozen=True, slots=True)
 class _Days:
     """The figures of a day, in the order of the queues, and what has no queue."""
 
-    figures: list[tuple[list[str | None], list[str | None], list[str | None]]]
+    figures: list[_Figures]
     groups: dict[str, int]
     plain: dict[str, int] = field(default_factory=dict)
 
@@ -115,14 +121,17 @@ def _days(scope: Scope) -> Read[_Days]:
     shown, groups = sorted(names or ())[:MEASURED], sorted(groups or ())
     before = scope.now - number_of("max-worker-age", age)
     today = int(scope.now) // _DAY * _DAY
+    kept = scope.of_many(day_of, shown)
     workers, *replies = yield [
         call("zcount", keys.workers, f"({before}", "+inf"),
         *(call("llen", keys.failed(group)) for group in groups),
-        *(each for name in shown for each in _calls(scope, today, name)),
+        *(each for name in shown if kept is None for each in _calls(scope, today, name)),
     ]
     lengths, replies = replies[: len(groups)], replies[len(groups) :]
     return _Days(
-        figures=list(zip(replies[::3], replies[1::3], replies[2::3], strict=True)),
+        figures=[*zip(replies[::3], replies[1::3], replies[2::3], strict=True)]
+        if kept is None
+        else [kept[name] for name in shown],
         groups={name: length for name, length in zip(groups, lengths, strict=True) if length},
         plain={
             "workers": workers or 0,
@@ -131,6 +140,17 @@ def _days(scope: Scope) -> Read[_Days]:
             "completed": completed or 0,
         },
     )
+
+
+def day_of(keys: Keys, now: float, name: str) -> Keeping[_Figures]:
+    """Read the figures of a queue today, to be kept for as long as it is today."""
+    today = int(now) // _DAY * _DAY
+    done, wait, run = yield [
+        ("HMGET", keys.stats(today, name), *_DONE),
+        ("HMGET", keys.wait(today, name), *_SPENT),
+        ("HMGET", keys.run(today, name), *_SPENT),
+    ]
+    return (done, wait, run), today + _DAY
 
 
 def _calls(scope: Scope, today: int, name: str) -> list[Call]:

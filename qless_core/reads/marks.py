@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from qless_core.reads.frame import frame
 from qless_core.reads.plan import Call, Read, Scope, call, read
+from qless_core.reads.queues import counts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -82,19 +83,18 @@ def rail_mark(scope: Scope) -> Read[Mark]:
 
 @read
 def queues_mark(scope: Scope, turn: int = 0) -> Read[Mark]:
-    """Mark the counts of all queues, a few at a time."""
+    """Mark the counts of all queues; where those of many are not kept, a few at a time."""
     keys = scope.keys
     names, paused = yield [
         call("zrange", keys.queues, 0, -1),
         call("smembers", keys.paused_queues),
     ]
+    mark: Mark = {"known": len(names or ()), "paused": _still(paused)}
+    if (kept := scope.of_many(counts_of, names or ())) is not None:
+        return mark | {f"of {name}": row for name, row in kept.items()}
     few = turned(names or (), turn)
     replies = yield [each for name in few for each in _counts(scope, name)]
-    return {
-        "known": len(names or ()),
-        "paused": _still(paused),
-        **_by_name(few, replies, _COUNTS),
-    }
+    return mark | _by_name(few, replies, _COUNTS)
 
 
 #: How many replies `_counts` brings.

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeV
 import redis.exceptions
 
 from qless_core.errors import BadArgument, QlessError, RedisUnavailable
+from qless_core.reads.kept import FEW
 from qless_core.server_errors import errors_of_server
 
 if TYPE_CHECKING:
     from redis import Redis
 
     from qless_core.keys import Keys
+    from qless_core.reads.kept import Kept, Kind
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -41,6 +43,17 @@ class Scope:
     keys: Keys
     #: Epoch seconds. Known after the first batch: before it, only a clock that was set knows.
     now: float
+    #: What the process keeps of many queues; None where it keeps nothing.
+    kept: Kept | None = None
+
+    def of_many(self, kind: Kind[T], names: Sequence[str]) -> dict[str, T] | None:
+        """Give what is kept of each name; None where a page has to ask, as there are few of them.
+
+        Not before the second batch: it goes by the time.
+        """
+        if self.kept is None or len(names) <= FEW:
+            return None
+        return self.kept.of(kind, names, self.now)
 
 
 #: A read with its arguments bound, ready to be run in a scope.
@@ -87,7 +100,12 @@ def attempt(method: str, *args: Any) -> Call:  # noqa: ANN401 - as redis-py take
 
 
 def run(
-    client: Redis, keys: Keys, plans: Sequence[Plan[Any]], *, now: float | None = None
+    client: Redis,
+    keys: Keys,
+    plans: Sequence[Plan[Any]],
+    *,
+    now: float | None = None,
+    kept: Kept | None = None,
 ) -> tuple[Scope, list[Any]]:
     """Run reads side by side, one pipeline for each round of batches.
 
@@ -96,6 +114,7 @@ def run(
         keys: the key names of the namespace.
         plans: the reads.
         now: a fixed time (epoch seconds); None asks the server within the first round.
+        kept: what the process keeps of that server and namespace.
 
     Returns:
         The scope, with the time all reads saw, and what each read found, in order.
@@ -107,7 +126,7 @@ def run(
         RedisUnavailable: the server is gone, or refuses a command that it must allow.
 
     """
-    scope = Scope(keys, now if now is not None else 0.0)
+    scope = Scope(keys, now if now is not None else 0.0, kept)
     whole = together([plan(scope) for plan in plans])
     asks_time = now is None
     replies: list[Any] | None = None

@@ -20,7 +20,10 @@ from qless_core.reads.rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
+
+    from qless_core.keys import Keys
+    from qless_core.reads.kept import Keeping
 
 #: Queues that are counted to put them in an order other than their names'.
 ORDERED_AT_MOST: Final = 1_000
@@ -121,6 +124,9 @@ def queue_counts(
     reach = ORDERED_AT_MOST if order in ORDERS else 0
     late = Slice(max(part.offset, reach), max(0, part.last + 1 - max(part.offset, reach)))
     counted = [*ordered[:reach], *late.of(ordered)]
+    if (kept := scope.of_many(counts_of, counted)) is not None:
+        rows = [_paused(kept[name], paused or ()) for name in counted]
+        return _listing(rows, part, order, len(ordered), reach)
     replies = yield [each for name in counted for each in _count_calls(scope, name)]
     by_queue = [replies[index * _COUNTS : (index + 1) * _COUNTS] for index in range(len(counted))]
     next_jids = [(each[-1] or [None])[0] for each in by_queue]
@@ -134,9 +140,49 @@ def queue_counts(
         )
         for name, each, jid in zip(counted, by_queue, next_jids, strict=True)
     ]
+    return _listing(rows, part, order, len(ordered), reach)
+
+
+def _listing(
+    rows: Sequence[QueueSummary], part: Slice, order: str, total: int, reach: int
+) -> Listing[QueueSummary]:
+    """Put the first rows in an order, of which a part is shown; the others are that part."""
     head = sorted(rows[:reach], key=ORDERS[order]) if reach else []
-    shown = [*part.of(head), *rows[reach:]]
-    return Listing(tuple(shown), len(ordered), part.offset)
+    return Listing((*part.of(head), *rows[reach:]), total, part.offset)
+
+
+def _paused(row: QueueSummary, paused: Collection[str]) -> QueueSummary:
+    return replace(row, paused=True) if row.name in paused else row
+
+
+def counts_of(keys: Keys, now: float, name: str) -> Keeping[QueueSummary]:
+    """Count the jobs of one queue, to be kept; whether it is paused is read with each page.
+
+    It holds until a lock ends, a job is due, or the day does.
+    """
+    day = int(now) // _DAY * _DAY
+    locks, scheduled, later = keys.locks(name), keys.scheduled(name), f"({now!r}"
+    *replies, ends, dues = yield [
+        ("ZCARD", keys.work(name)),
+        ("ZCARD", locks),
+        ("ZCOUNT", locks, "-inf", now),
+        ("ZCARD", scheduled),
+        ("ZCOUNT", scheduled, "-inf", now),
+        ("ZCARD", keys.depends(name)),
+        ("ZCARD", keys.recur(name)),
+        ("ZCARD", keys.cron(name)),
+        ("ZCARD", keys.throttled(name)),
+        ("HGET", keys.stats(day, name), "failures"),
+        ("ZREVRANGE", keys.work(name), 0, 0),
+        ("ZRANGEBYSCORE", locks, later, "+inf", "WITHSCORES", "LIMIT", 0, 1),
+        ("ZRANGEBYSCORE", scheduled, later, "+inf", "WITHSCORES", "LIMIT", 0, 1),
+    ]
+    since = None
+    if replies[-1]:
+        (since,) = yield [("HGET", keys.job(replies[-1][0]), "time")]
+    row = replace(_summary(name, replies, ()), next_since=as_number(since))
+    changes = [float(score) for found in (ends, dues) for _, score in found or ()]
+    return row, min([day + _DAY, *changes])
 
 
 @read

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
 
-    from qless_core.reads import Listing, RecurringRow
+    from qless_core.keys import Keys
+    from qless_core.reads import Keeping, Listing, RecurringRow
+    from qless_core.reads.plan import Call
     from qless_core.reads.queues import QueueSummary
     from qless_core.reads.workers import WorkerSummary
     from qless_web.triage.inbox import Past
@@ -24,6 +27,8 @@ QUEUES: Final = 1_000
 WORKERS: Final = 200
 RECURRING: Final = 200
 _OF_GROUP, _JOBS = 10, 1_000
+#: Groups whose newest jobs are looked at.
+GROUPS: Final = 1_000
 
 #: Jobs of each state, the newest, among which flapping ones are looked for, and runs of one.
 _NEWEST: Final = 5_000
@@ -61,6 +66,17 @@ class Size(NamedTuple):
     what: str
     entries: int
     bound: int | None
+
+
+class _Looked(NamedTuple):
+    """A job that was looked at: of which group, how many wait for it, and bytes of its data."""
+
+    jid: str
+    group: str = ""
+    waiting: int = 0
+    size: int = 0
+    klass: str | None = ""
+    queue: str | None = ""
 
 
 class Flapping(NamedTuple):
@@ -126,11 +142,79 @@ def trouble(scope: Scope) -> Read[Trouble]:
     )
 
 
+def newest_of(keys: Keys, now: float, name: str) -> Keeping[tuple[_Looked, ...]]:  # noqa: ARG001 - as all kinds
+    """Look at the newest jobs of a queue, to be kept: how large they are."""
+    waiting, running = yield [
+        ("ZREVRANGE", keys.work(name), 0, 1),
+        ("ZREVRANGE", keys.locks(name), 0, 1),
+    ]
+    jids = [*(waiting or ()), *(running or ())]
+    sizes = yield [("HSTRLEN", keys.job(jid), "data") for jid in jids]
+    found = zip(jids, sizes, strict=True)
+    return tuple(_Looked(jid, size=size or 0) for jid, size in found), math.inf
+
+
+def newest_failed(keys: Keys, now: float, group: str) -> Keeping[tuple[_Looked, ...]]:  # noqa: ARG001 - as all kinds
+    """Look at the newest jobs of a group, to be kept: who waits for them, how large they are."""
+    (jids,) = yield [("LRANGE", keys.failed(group), 0, _OF_GROUP - 1)]
+    jids = list(dict.fromkeys(jids or ()))
+    told = yield [
+        each
+        for jid in jids
+        for each in (("SCARD", keys.dependents(jid)), ("HSTRLEN", keys.job(jid), "data"))
+    ]
+    found = zip(jids, told[::2], told[1::2], strict=True)
+    return tuple(_Looked(jid, group, waiting or 0, size or 0) for jid, waiting, size in found), (
+        math.inf
+    )
+
+
 def _jobs(scope: Scope) -> Read[tuple[tuple[Blocker, ...], int, tuple[Payload, ...]]]:
     """Look at the newest jobs of each group and queue: who waits for them, how large they are."""
     keys = scope.keys
     groups, names = yield [call("smembers", keys.failures), call("zrange", keys.queues, 0, -1)]
-    groups, names = sorted(groups or ()), list(names or ())[:QUEUES]
+    groups, names = sorted(groups or ())[:GROUPS], list(names or ())[:QUEUES]
+    failed, others = scope.of_many(newest_failed, groups), scope.of_many(newest_of, names)
+    kept = {
+        each.jid: each
+        for those in (others or {}, failed or {})
+        for some in those.values()
+        for each in some
+    }
+    jids = yield from _newest(scope, () if failed else groups, () if others else names)
+    shown = list(dict.fromkeys([*_blocking(kept), *_large(kept)]))
+    told = iter(
+        (
+            yield [
+                *(each for jid in jids for each in _facts(keys, jid)),
+                *(call("hmget", keys.job(jid), ["klass", "queue"]) for jid in shown),
+            ]
+        )
+    )
+    looked = kept | {
+        jid: _Looked(jid, group, next(told) or 0, next(told) or 0, *(next(told) or ("", "")))
+        for jid, group in jids.items()
+    }
+    for jid in shown:
+        looked[jid] = kept[jid]._replace(
+            **dict(zip(("klass", "queue"), next(told) or (), strict=False))
+        )
+    return (
+        tuple(
+            Blocker(jid, looked[jid].klass or "", looked[jid].group, looked[jid].waiting)
+            for jid in _blocking(looked)
+        ),
+        sum(1 for each in looked.values() if each.group),
+        tuple(
+            Payload(jid, looked[jid].klass or "", looked[jid].queue or "", looked[jid].size)
+            for jid in _large(looked)
+        ),
+    )
+
+
+def _newest(scope: Scope, groups: Sequence[str], names: Sequence[str]) -> Read[dict[str, str]]:
+    """Give the newest jobs of groups, each with its group, and of queues; not more than so many."""
+    keys = scope.keys
     replies = yield [
         *(call("lrange", keys.failed(group), 0, _OF_GROUP - 1) for group in groups),
         *(call("zrevrange", keys.work(name), 0, 1) for name in names),
@@ -141,50 +225,28 @@ def _jobs(scope: Scope) -> Read[tuple[tuple[Blocker, ...], int, tuple[Payload, .
         for group, jids in zip(groups, replies[: len(groups)], strict=True)
         for jid in jids or ()
     }
-    failed = dict(list(failed.items())[:_JOBS])
-    others = [jid for jids in replies[len(groups) :] for jid in jids or ()][:_JOBS]
-    looked_at = list(dict.fromkeys([*failed, *others]))
-    told = yield [
-        *(call("scard", keys.dependents(jid)) for jid in failed),
-        *(
-            each
-            for jid in looked_at
-            for each in (
-                call("hmget", keys.job(jid), ["klass", "queue"]),
-                call("hstrlen", keys.job(jid), "data"),
-            )
-        ),
-    ]
-    facts = told[len(failed) :]
-    known = dict(zip(looked_at, zip(facts[::2], facts[1::2], strict=True), strict=True))
-    return _blockers(failed, told[: len(failed)], known), len(failed), _payloads(known)
+    others = [jid for jids in replies[len(groups) :] for jid in jids or ()]
+    return dict.fromkeys(others[:_JOBS], "") | dict(list(failed.items())[:_JOBS])
 
 
-_Known = dict[str, tuple["list[str | None] | None", "int | None"]]
+def _facts(keys: Keys, jid: str) -> tuple[Call, ...]:
+    return (
+        call("scard", keys.dependents(jid)),
+        call("hstrlen", keys.job(jid), "data"),
+        call("hmget", keys.job(jid), ["klass", "queue"]),
+    )
 
 
-def _blockers(
-    failed: Mapping[str, str], waiting: Sequence[int | None], known: _Known
-) -> tuple[Blocker, ...]:
-    found = [
-        Blocker(jid, _klass(known, jid), group, count)
-        for (jid, group), count in zip(failed.items(), waiting, strict=True)
-        if count
-    ]
-    return tuple(sorted(found, key=lambda each: (-each.waiting, each.jid))[:MOST])
+def _blocking(looked: Mapping[str, _Looked]) -> list[str]:
+    """Give the failed jobs for which the most others wait."""
+    some = [each for each in looked.values() if each.group and each.waiting]
+    return [each.jid for each in sorted(some, key=lambda each: (-each.waiting, each.jid))[:MOST]]
 
 
-def _payloads(known: _Known) -> tuple[Payload, ...]:
-    found = [
-        Payload(jid, _klass(known, jid), (fields or [None, None])[1] or "", size)
-        for jid, (fields, size) in known.items()
-        if (size or 0) >= LARGE and size
-    ]
-    return tuple(sorted(found, key=lambda each: (-each.size, each.jid))[:MOST])
-
-
-def _klass(known: _Known, jid: str) -> str:
-    return (known[jid][0] or [None])[0] or ""
+def _large(looked: Mapping[str, _Looked]) -> list[str]:
+    """Give the jobs with the most data."""
+    some = [each for each in looked.values() if each.size >= LARGE]
+    return [each.jid for each in sorted(some, key=lambda each: (-each.size, each.jid))[:MOST]]
 
 
 def _sizes(scope: Scope) -> Read[tuple[Size, ...]]:
