@@ -10,9 +10,9 @@ end
 -- Jobs of which one hash keeps what they were.
 local BLOCK = 100
 
--- Whose place in the list the jobs of an undone operation had: there it was kept what they were.
-local function kept(id, index)
-  return Key.web('kept:' .. id .. ':' .. floor(index / BLOCK))
+-- The hash that keeps what the jobs of the places from BLOCK * number on were.
+local function block(id, number)
+  return Key.web('kept:' .. id .. ':' .. number)
 end
 
 -- The letters by which a list says in which state a job was.
@@ -198,20 +198,23 @@ local function look(now, op, jid, state)
   return was
 end
 
--- What a chunk has of its own: `groups`, who left which group; `kept`, what jobs were, by jid; `places` in the
--- list; `left`, why jobs were left alone; `restored`, how many came back; and of those that are to be removed the jids, `doomed`, and the same as
--- a set, `going`. And what is the same for many jobs, so that it is made once: `time`, the moment as a job has it;
--- `tracks`, whether any job is tracked; `alone`, whether no job of those that are looked at now waits for
--- another one, or is waited for; `heads` of what is kept; `queues` that jobs were put into.
+-- What a chunk has of its own: `groups`, who left which group; `kept`, what jobs were, by jid, and `blocks`, the
+-- same by the hash that keeps it; `places` in the list; `left`, why jobs were left alone; `restored`, how many came
+-- back; and of those that are to be removed the jids, `doomed`, and the same as a set, `going`. And what is the same
+-- for many jobs, so that it is made once: `time`, the moment as a job has it; `tracks`, whether any job is tracked,
+-- and `tracked`, which of those that are looked at now; `alone`, whether none of these waits for another one, or is
+-- waited for; `heads` of what is kept; `queues` that jobs are in or go to.
 local function chunk_of(now, op)
-  return { now = now, op = op, groups = {}, kept = {}, places = {}, left = {}, doomed = {}, going = {},
-    time = Json.time(now), tracks = call('exists', Key.tracked) == 1, alone = false, heads = {}, queues = {}, restored = 0 }
+  return { now = now, op = op, groups = {}, kept = {}, blocks = {}, bytes = 0, places = {}, left = {}, doomed = {},
+    going = {}, time = Json.time(now), tracks = call('exists', Key.tracked) == 1, tracked = {}, alone = false,
+    heads = {}, queues = {}, restored = 0, plain = {} }
 end
 
 local function left_group(chunk, group, jid)
   if type(group) == 'string' then
-    chunk.groups[group] = chunk.groups[group] or {}
-    table.insert(chunk.groups[group], jid)
+    local jids = chunk.groups[group] or {}
+    chunk.groups[group] = jids
+    jids[#jids + 1] = jid
   end
 end
 
@@ -228,76 +231,29 @@ local function keep(chunk, jid, was, what)
   chunk.kept[jid] = head.text .. cmsgpack.pack(what)
 end
 
+-- Puts what a job was into the hash that belongs to its place.
+local function put_away(chunk, index, jid, text)
+  local number = floor(index / BLOCK)
+  local fields = chunk.blocks[number]
+  if not fields then
+    fields = {}
+    chunk.blocks[number] = fields
+  end
+  local at = #fields
+  fields[at + 1], fields[at + 2] = jid, text
+  chunk.bytes = chunk.bytes + #jid + #text
+end
+
 -- What brings a job back to where it was, when it was put elsewhere.
 local function place_kept(chunk, jid, was)
   return { what = 'place', state = was.state or '', queue = was.queue or '', worker = was.worker,
     remaining = was.remaining, time = was.time, expires = was.expires, failure = was.failure,
-    throttles = was.throttles or '[]', scheduled = was.scheduled, score = Whole.score(Whole.place(was), jid), placed = chunk.time }
-end
-
--- The moment of a failure as we write it, which needs no parser; nil where it is not for sure.
-local function when_failed(text)
-  return tonumber(string.match(text or '', '^{"group":.*,"when":(%d+),"worker":"[^"\\]*"}$'))
-end
-
--- A failed job leaves the day and the queue it was counted in, when the call ends: as Stats.uncount_failed.
-local function uncount(queue, when)
-  local uncounted = Call.uncounted or {}
-  Call.uncounted = uncounted
-  local key = Key.stats('stats', Stats.bin(when), queue)
-  uncounted[key] = (uncounted[key] or 0) + 1
-end
-
--- Whether nobody has a hold of a job but its group: most failures are like that.
-local function is_plain(chunk, was)
-  return chunk.alone and not was.throttles and not was.legacy and not was.history
-    and (not was.worker or was.worker == '')
-end
-
--- What is the same for all jobs of a chunk that are put into a queue: its name as JSON, and the item of their
--- history.
-local function entrance(chunk, queue)
-  local found = chunk.queues[queue]
-  if not found then
-    local name = encode(queue)
-    found = { name = name, item = History.item(chunk.now, '"put"', '{"q":' .. name .. '}') }
-    chunk.queues[queue] = found
-    Queue.remember(queue, chunk.now)
-  end
-  return found
-end
-
--- The put that is made most: of a plain job that failed, to be worked at once. What Put.place does of it,
--- without what there is none of; answers false for any other.
-local function put_plain(chunk, jid, was)
-  local op = chunk.op
-  local when = was.state == 'failed' and op.delay == '' and is_plain(chunk, was) and when_failed(was.failure)
-  local group = when and (was.group or Failures.group(was.failure))
-  if not group then
-    return false
-  end
-  local queue = op.queue ~= '' and op.queue or was.queue
-  local known_queue = entrance(chunk, queue)
-  History.push(jid, nil, known_queue.item)
-  Queue.to_work(queue, jid, Check.finite(was.priority) or 0, chunk.now)
-  call('hmset', Key.job(jid), 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
-    'remaining', Json.again(was.retries, 5), 'time', chunk.time)
-  if (was.queue or '') ~= '' then
-    uncount(was.queue, when)
-  end
-  Events.put(jid, known_queue.name)
-  if chunk.tracks then
-    Events.if_tracked('put', jid)
-  end
-  left_group(chunk, group, jid)
-  return true
+    throttles = was.throttles or '[]', scheduled = was.scheduled, score = Whole.score(Whole.place(was), jid),
+    placed = chunk.time }
 end
 
 -- Puts a job to work.
 local function put(chunk, jid, was)
-  if put_plain(chunk, jid, was) then
-    return
-  end
   local op = chunk.op
   local group = was.group or (was.state == 'failed' and Failures.group(was.failure)) or nil
   Put.place(chunk.now, jid, was, {
@@ -342,41 +298,8 @@ end
 -- Jobs that are removed at once.
 local DOOMED = 16
 
--- The sets that a plain job may be in, by its word.
-local EASY = { failed = true, waiting = true, scheduled = true }
-
--- Removes a plain job: what Commands['cancel'] does of it, without what there is none of; answers false for any
--- other.
-local function remove_plain(chunk, jid, was)
-  local when = was.state == 'failed' and when_failed(was.failure)
-  local group = when and (was.group or Failures.group(was.failure))
-  if not EASY[was.state] or not is_plain(chunk, was) or (was.state == 'failed' and not group) then
-    return false
-  end
-  keep(chunk, jid, was, Whole.of(jid, was, true, not chunk.tracks))
-  Tags.unindex(jid, Tags.stored(was.tags))
-  call('del', Key.job(jid), Key.history(jid)) -- that is a list: it was read
-  local queue = was.queue or ''
-  if group then
-    left_group(chunk, group, jid)
-  elseif queue ~= '' then
-    Queue.leave(queue, jid)
-  end
-  if group and queue ~= '' then
-    uncount(queue, when)
-  end
-  local was_tracked = chunk.tracks and call('zrem', Key.tracked, jid) == 1
-  Events.canceled(jid, was.queue or false, was.worker or false)
-  if was_tracked then
-    Events.job('canceled', jid)
-  end
-  return true
-end
-
 function Verbs.cancel(chunk, jid, was)
-  if remove_plain(chunk, jid, was) then
-    return nil
-  elseif call('exists', Key.dependents(jid)) == 1 and #Dependencies.waiting_for(jid, chunk.going, 1) > 0 then
+  if call('exists', Key.dependents(jid)) == 1 and #Dependencies.waiting_for(jid, chunk.going, 1) > 0 then
     return 'dependents'
   end
   keep(chunk, jid, was, Whole.of(jid, was))
@@ -432,6 +355,21 @@ function Verbs.edit(chunk, jid, was, given)
     put(chunk, jid, was)
   end
   keep(chunk, jid, was, { what = 'data', old = old, new = redis.sha1hex(given[2]), place = place })
+end
+
+-- What is kept of a plain job begins with one of these.
+local PLACE, JOB = 'place', 'job'
+
+-- What is kept of a job, by name: of a plain one it is a list.
+local function named(kept)
+  if kept[1] == PLACE then
+    return { what = PLACE, state = 'failed', queue = kept[2], worker = kept[3], remaining = kept[4], time = kept[5],
+      expires = kept[6], failure = kept[7], scheduled = kept[8], placed = kept[9], throttles = '[]', score = '' }
+  elseif kept[1] == JOB then
+    return { what = JOB, history = kept[2], tags = kept[3], score = kept[4], fields = kept[5], dependencies = {},
+      dependents = {}, throttles = {}, tracked = '' }
+  end
+  return kept
 end
 
 -- Undoing
@@ -540,13 +478,13 @@ end
 
 -- Undoes what was done to the job at a place of another operation's list.
 local function undo(chunk, jid, index)
-  local key = kept(chunk.op.of, index)
+  local key = block(chunk.op.of, floor(index / BLOCK))
   local text = call('hget', key, jid)
   local at = text and string.find(text, '\n', 1, true)
   if not at then
     return call('exists', key) == 1 and 'untouched' or 'forgotten'
   end
-  local back = cmsgpack.unpack(string.sub(text, at + 1))
+  local back = named(cmsgpack.unpack(string.sub(text, at + 1)))
   Check.memory()
   local why = Undo[back.what](chunk.now, jid, back)
   if not why then
@@ -586,6 +524,248 @@ local function try(chunk, text, index, given)
   return type(why) == 'table' and why.code and 'refused' or 'unreadable'
 end
 
+-- Plain jobs: those of which nobody has a hold but their group, or one set of their queue; most are like that.
+-- Many of them are done together: what is the same for all is made once. Any other job is done as above.
+
+-- How far from its end a failure tells when it was, at most.
+local TAIL = -200
+
+-- The moment of a failure as we write it, and its group, which needs no parser; nil where that is not for sure.
+local function failed_as(op, failure)
+  local group = op.group
+  if group == '' then
+    group = string.match(failure, '^{"group":"([^"\\]*)",')
+  elseif string.sub(failure, 1, #op.mark) ~= op.mark then
+    return nil
+  end
+  -- No text within it has these words: its quotes are not bare.
+  local at = group and string.find(failure, ',"when":', TAIL, true)
+  local when = at and tonumber(string.match(failure, '^(%d+),"worker":"[^"\\]*"}$', at + 8))
+  if not when or (op.before and when + 1 > op.before) then
+    return nil
+  end
+  return when, group
+end
+
+-- The sets of a queue that a plain job may be in, all of which it leaves.
+local function sets_of(queue)
+  return { Key.work(queue), Key.scheduled(queue), Key.locks(queue), Key.depends(queue) }
+end
+
+local function are_sets(keys)
+  for _, key in ipairs(keys) do
+    call('zcard', key)
+  end
+end
+
+-- What is the same for all plain jobs of a chunk in one queue: its `name` as JSON, its `sets`; the `item` of a
+-- history when they are put there, and their `scores` by priority; `heads` of what is kept of them, by state and
+-- class. And who `entered` and who `left`, whether any `leaves` a set, and how many fail no more, by day. False where
+-- something else lies under one of its keys.
+local function of_queue(chunk, queue)
+  local known = chunk.queues[queue]
+  if known == nil then
+    local sets, name = sets_of(queue), encode(queue)
+    known = pcall(are_sets, sets) and { name = name, sets = sets, heads = {}, scores = {}, entered = {}, left = {},
+      days = {}, item = History.item(chunk.now, '"put"', '{"q":' .. name .. '}') }
+    chunk.queues[queue] = known
+  end
+  return known
+end
+
+local function head_of(known, klass, state)
+  local heads = known.heads[state]
+  if not heads then
+    heads = {}
+    known.heads[state] = heads
+  end
+  local head = heads[klass]
+  if not head then
+    head = '{"klass":' .. encode(klass) .. ',"queue":' .. known.name .. ',"state":' .. encode(state) .. '}\n'
+    heads[klass] = head
+  end
+  return head
+end
+
+local function no_longer_failed(chunk, known, jid, when, group)
+  local day = Stats.bin(when)
+  known.days[day] = (known.days[day] or 0) + 1
+  left_group(chunk, group, jid)
+end
+
+-- Plain jobs, by what is done: action -> function(chunk, jid, state, index) -> whether it is one, which is done when
+-- the chunk is finished. What is kept of it is a list, not a table by name: see named.
+local Plain = {}
+
+function Plain.move(chunk, jid, state, index)
+  local found = call('hmget', Key.job(jid), 'jid', 'state', 'queue', 'failure', 'worker', 'history', 'throttles',
+    'priority', 'retries', 'remaining', 'time', 'expires', 'scheduled', 'klass')
+  local queue, worker = found[3], found[5]
+  if found[2] ~= 'failed' or not found[1] or (state and state ~= 'failed') or not queue or queue == ''
+    or not found[4] or (worker and worker ~= '') or found[6] or found[7] then
+    return false
+  end
+  local op = chunk.op
+  local when, group = failed_as(op, found[4])
+  local from = when and of_queue(chunk, queue)
+  local to = from and (op.queue == '' and from or of_queue(chunk, op.queue))
+  if not to then
+    return false
+  end
+  History.push(jid, nil, to.item)
+  local priority = found[8] or '0'
+  local score = to.scores[priority]
+  if not score then
+    score = string.format('%.17g', Queue.score(Check.finite(priority) or 0, chunk.now))
+    to.scores[priority] = score
+  end
+  local entered = to.entered
+  local at = #entered
+  entered[at + 1], entered[at + 2], entered[at + 3] = score, jid, Json.again(found[9], 5)
+  entered[at + 4], entered[at + 5] = queue, worker
+  no_longer_failed(chunk, from, jid, when, group)
+  put_away(chunk, index, jid, head_of(from, found[14] or '', 'failed') .. cmsgpack.pack({ PLACE, queue, worker,
+    found[10], found[11], found[12], found[4], found[13], chunk.time }))
+  return true
+end
+
+Plain.retry = Plain.move
+
+-- How many names and values, and items of its history, a plain job has at most.
+local MOST = 200
+
+-- The states of a plain job.
+local EASY = { failed = true, waiting = true, scheduled = true }
+
+-- What tags say of a job, as it is kept: pairs of tags and scores.
+local function tags_kept(jid, text)
+  local kept = {}
+  for _, tag in ipairs(Tags.stored(text)) do
+    local ok, score = pcall(call, 'zscore', Key.tag(tag), jid)
+    kept[#kept + 1], kept[#kept + 2] = tag, ok and score or ''
+  end
+  return kept
+end
+
+local NONE = {}
+
+function Plain.cancel(chunk, jid, state, index)
+  local fields, was = call('hgetall', Key.job(jid)), chunk.plain
+  if #fields > MOST then
+    return false
+  end
+  was.jid, was.state, was.queue, was.failure, was.worker = false, false, false, false, false
+  was.history, was.throttles, was.tags, was.klass = false, false, false, false
+  for i = 1, #fields, 2 do
+    was[fields[i]] = fields[i + 1]
+  end
+  local queue, worker = was.queue, was.worker
+  if not EASY[was.state] or not was.jid or (state and state ~= was.state) or not queue or queue == ''
+    or (worker and worker ~= '') or was.history or was.throttles then
+    return false
+  end
+  local known, score, when, group = of_queue(chunk, queue), '', nil, nil
+  if was.state == 'failed' then
+    when, group = failed_as(chunk.op, was.failure or '')
+  elseif known then
+    score = call('zscore', Queue.set_of(was.state, queue), jid)
+  end
+  if not known or not score or (was.state == 'failed' and not when) then
+    return false
+  end
+  local history = call('lrange', Key.history(jid), 0, MOST)
+  if #history > MOST then
+    return false
+  end
+  local is_tagged = was.tags and was.tags ~= '[]' and was.tags ~= '{}'
+  local tags = is_tagged and tags_kept(jid, was.tags) or NONE
+  put_away(chunk, index, jid, head_of(known, was.klass or '', was.state)
+    .. cmsgpack.pack({ JOB, history, tags, score, fields }))
+  if is_tagged then
+    Tags.unindex(jid, Tags.stored(was.tags))
+  end
+  local at = #known.left
+  known.left[at + 1], known.left[at + 2] = jid, worker
+  if when then
+    no_longer_failed(chunk, known, jid, when, group)
+  else
+    known.leaves = true
+  end
+  return true
+end
+
+-- Whether a job is a plain one, and done.
+local function is_done(plain, chunk, jid, state, index)
+  if chunk.tracked[jid] then
+    return false
+  end
+  local ok, is_plain = pcall(plain, chunk, jid, state, index)
+  return ok and is_plain
+end
+
+-- Does what is left to do of the plain jobs that entered a queue: each of its five entries in a row.
+local function enter(chunk, queue, known)
+  local entered, members = known.entered, {}
+  for i = 1, #entered, 5 do
+    members[#members + 1], members[#members + 2] = entered[i], entered[i + 1]
+  end
+  call('zadd', Key.work(queue), unpack(members))
+  Queue.tell(queue)
+  for i = 2, #entered, 5 do
+    local jid, remaining, from, worker = entered[i], entered[i + 1], entered[i + 2], entered[i + 3]
+    if from == queue and worker == '' then
+      call('hmset', Key.job(jid), 'state', 'waiting', 'expires', '0', 'remaining', remaining, 'time', chunk.time)
+    else
+      call('hmset', Key.job(jid), 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
+        'remaining', remaining, 'time', chunk.time)
+    end
+    Events.put(jid, known.name)
+  end
+  Queue.remember(queue, chunk.now)
+  known.entered = {}
+end
+
+-- The same of those that left one for good.
+local function leave(queue, known)
+  local left, keys, jids = known.left, {}, {}
+  for i = 1, #left, 2 do
+    local jid = left[i]
+    keys[i], keys[i + 1] = Key.job(jid), Key.history(jid)
+    jids[#jids + 1] = jid
+  end
+  call('del', unpack(keys))
+  for _, key in ipairs(known.leaves and known.sets or NONE) do
+    call('zrem', key, unpack(jids))
+  end
+  for i = 1, #left, 2 do
+    Events.canceled(left[i], queue, left[i + 1])
+  end
+  known.left = {}
+end
+
+-- Does what is left to do of the plain jobs that were looked at.
+local function finish(chunk)
+  for queue, known in pairs(chunk.queues) do
+    if known and #known.entered > 0 then
+      enter(chunk, queue, known)
+    end
+    if known and #known.left > 0 then
+      leave(queue, known)
+    end
+  end
+end
+
+-- Those that failed leave the days and the queues that they were counted in, when the call ends.
+local function uncount(chunk)
+  for queue, known in pairs(chunk.queues) do
+    for day, number in pairs(known and known.days or {}) do
+      local key = Key.stats('stats', day, queue)
+      Call.uncounted = Call.uncounted or {}
+      Call.uncounted[key] = (Call.uncounted[key] or 0) + number
+    end
+  end
+end
+
 -- How much CPU time the server has used, in seconds. Old servers do not tell it to scripts; there the
 -- clock goes on while one runs.
 local has_clock, cpu = pcall(function()
@@ -621,23 +801,19 @@ local function store(op, chunk)
   if op.keep == '' then
     return 0
   end
-  local blocks, bytes = {}, 0
   for jid, what in pairs(chunk.kept) do
-    local key = kept(op.id, chunk.places[jid])
-    blocks[key] = blocks[key] or {}
-    table.insert(blocks[key], jid)
-    table.insert(blocks[key], what)
-    bytes = bytes + #jid + #what
+    put_away(chunk, chunk.places[jid], jid, what)
   end
-  for key, fields in pairs(blocks) do
+  for number, fields in pairs(chunk.blocks) do
+    local key = block(op.id, number)
     call('hset', key, unpack(fields))
     call('expire', key, op.keep)
   end
-  if bytes > 0 then
-    call('hincrby', operation(op.id), 'kept', bytes)
+  if chunk.bytes > 0 then
+    call('hincrby', operation(op.id), 'kept', chunk.bytes)
     call('zadd', Key.web('trash'), 'NX', chunk.now, op.id)
   end
-  return bytes
+  return chunk.bytes
 end
 
 -- An operation that rests is forgotten some day: whoever lets it go on takes that back.
@@ -709,18 +885,26 @@ end
 -- Jobs that are read off the list together.
 local AT_ONCE = 25
 
+-- To ask for the time costs as much as to ask for a key: it is done after so many plain jobs, or bytes of theirs.
+local CHEAP, LARGE = 4, 10000
+
 -- What it matters to who waits for whom.
 local LINKED = { retry = true, move = true, cancel = true, edit = true }
 
--- Finds out whether any of some jobs waits for another one, or is waited for: one look at all of them.
+-- Finds out whether any of some jobs waits for another one, or is waited for, and which of them are tracked: one
+-- look at all of them.
 local function look_around(chunk, texts)
-  local keys = {}
-  for _, text in ipairs(LINKED[chunk.op.action] and texts or {}) do
+  local keys, jids = {}, {}
+  for i, text in ipairs(LINKED[chunk.op.action] and texts or {}) do
     local jid = entry(chunk.op, text)
-    keys[#keys + 1] = Key.dependencies(jid)
-    keys[#keys + 1] = Key.dependents(jid)
+    keys[2 * i - 1], keys[2 * i] = Key.dependencies(jid), Key.dependents(jid)
+    jids[i] = jid
   end
   chunk.alone = #keys > 0 and call('exists', unpack(keys)) == 0
+  local scores = chunk.tracks and #jids > 0 and call('zmscore', Key.tracked, unpack(jids)) or {}
+  for i, jid in ipairs(jids) do
+    chunk.tracked[jid] = scores[i]
+  end
 end
 
 -- operation.step id run count seconds [old new]... -> JSON {state, at, total, skipped, bytes, took}.
@@ -751,29 +935,41 @@ Commands['operation.step'] = function(now, arg)
     count = math.min(count, canary - op.at)
   end
   local chunk = chunk_of(now, op)
-  local number, is_over = 0, false
+  local number, is_over, cheap, bytes = 0, false, 0, 0
   while number < count and not is_over do
     local texts = entries(op, op.at + number, math.min(count - number, AT_ONCE))
     is_over = #texts == 0
     look_around(chunk, texts)
+    local plain = op.delay == '' and chunk.alone and Plain[op.action]
     for _, text in ipairs(texts) do
       number = number + 1
       local index = op.at + number - 1
-      local jid = entry(op, text)
+      local jid, state = entry(op, text)
       if chunk.places[jid] then -- once is enough
         chunk.left[index] = 'same'
       else
         chunk.places[jid] = index
-        local pair = given[number]
-        chunk.left[index] = try(chunk, text, index, pair and (pair[1] ~= '' or pair[2] ~= '') and pair or nil)
+        if plain and is_done(plain, chunk, jid, state, index) then
+          cheap = cheap + 1
+        else
+          local pair = given[number]
+          chunk.left[index] = try(chunk, text, index, pair and (pair[1] ~= '' or pair[2] ~= '') and pair or nil)
+          cheap = CHEAP
+        end
       end
-      is_over = spent() - began >= seconds
+      if cheap >= CHEAP or chunk.bytes > bytes + LARGE then
+        is_over, cheap, bytes = spent() - began >= seconds, 0, chunk.bytes
+      end
       if is_over then
         break
       end
     end
+    if plain then
+      finish(chunk)
+    end
   end
   remove_doomed(chunk)
+  uncount(chunk)
   for group, jids in pairs(chunk.groups) do
     pcall(take_off, group, jids)
   end

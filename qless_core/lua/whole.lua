@@ -34,14 +34,13 @@ function Whole.score(key, jid)
   return key and call('zscore', key, jid) or ''
 end
 
--- All that a job has: each field, its history, who waits for whom, where it stands in which set. `alone` is
--- whether it is known that nobody waits for it, nor it for others; `untracked`, whether that it is not tracked.
-function Whole.of(jid, was, alone, untracked)
+-- All that a job has: each field, its history, who waits for whom, where it stands in which set.
+function Whole.of(jid, was)
   local all = { what = 'job', fields = was.fields,
     history = call('lrange', Key.history(jid), 0, -1), dependencies = {}, dependents = {},
-    score = Whole.score(Whole.place(was), jid), tracked = untracked and '' or Whole.score(Key.tracked, jid),
+    score = Whole.score(Whole.place(was), jid), tracked = Whole.score(Key.tracked, jid),
     tags = {}, throttles = {} }
-  if not alone and call('exists', Key.dependencies(jid), Key.dependents(jid)) > 0 then
+  if call('exists', Key.dependencies(jid), Key.dependents(jid)) > 0 then
     all.dependencies = call('smembers', Key.dependencies(jid))
     all.dependents = call('smembers', Key.dependents(jid))
   end

@@ -37,7 +37,7 @@ log = logging.getLogger("qless.web.operations")
 CHUNK: Final = 200
 STEP_S: Final = 0.001
 #: The same where this process comes too late to its turns, so that it needs fewer of them.
-_LATE_STEP_S: Final = 0.0025
+_LATE_STEP_S: Final = 0.002
 #: How much of the server's time an operation takes, at most.
 SHARE: Final = 0.48
 #: Seconds of the server's time that a call takes beside what it tells itself.

@@ -264,6 +264,41 @@ def test_what_is_done_in_chunks_is_what_is_done_by_name(act, lua, redis, action,
     assert sorted(told) == sorted(expected)
 
 
+def test_jobs_that_wait_are_cancelled_in_chunks_as_by_name(act, lua, redis):
+    def made():
+        redis.flushdb()
+        for jid in "ab":
+            lua.put(5, jid, "tags", '["old"]')
+            lua.put(5, f"later-{jid}", delay=100)
+        lua.put(5, "due", delay=10)
+
+    jids = ("a", "later-a", "b", "later-b", "due")
+    made()
+    act.freeze("cancel", *jids)
+    told = told_of(redis, act.run)
+    after = act.jobs()
+    assert act.left() == {}
+    made()
+    expected = told_of(redis, lambda: lua("cancel", 60, *jids))
+
+    assert after == act.jobs()
+    assert sorted(told) == sorted(expected)
+
+
+def test_a_set_of_a_queue_that_is_something_else_leaves_its_jobs_alone(act, lua, redis):
+    act.fail("a", "b")
+    redis.set("ql:q:other-work", "x")
+    before = lua.job("a")
+    act.freeze("move", group="g", queue="other")
+
+    assert act.run()["state"] == "done"
+
+    assert act.left() == {"a": "unreadable", "b": "unreadable"}
+    after = lua.job("a")
+    assert (after["state"], after["queue"]) == (before["state"], before["queue"])
+    assert redis.lrange("ql:f:g", 0, -1) == ["b", "a"]
+
+
 def test_a_cancelled_job_whose_jid_is_taken_stays_in_the_trash(act, lua):
     act.fail("a", "b")
     act.freeze("cancel", "a", "b")
