@@ -41,8 +41,7 @@ local FITS = {
 -- What an operation is, as its hash says: a table of texts, with '' for what is not there; nil where there
 -- is none.
 local SAID = { 'action', 'state', 'run', 'at', 'total', 'form', 'group', 'before', 'queue', 'delay',
-  'value', 'tags', 'canary', 'of', 'keep', 'again', 'began',
-  'lasts' }
+  'value', 'tags', 'canary', 'of', 'keep', 'again', 'began', 'lasts', 'reach' }
 
 local function said(id)
   local found = call('hmget', operation(id), unpack(SAID))
@@ -57,6 +56,36 @@ local function said(id)
   op.before = tonumber(op.before)
   op.mark = '{"group":' .. encode(op.group) .. ','
   return op
+end
+
+-- Whether a name fits a pattern, of which `parts` are what stands between its stars, as patterns of Lua; in these the
+-- byte 1 stands for those that go on with a character. Nothing is tried twice: names and patterns may be long.
+local function is_like(name, parts)
+  local last, at = #parts, 1
+  for i, part in ipairs(parts) do
+    part = (i == 1 and '^' or '') .. string.gsub(part, '\1', '\128-\191') .. (i == last and '$' or '')
+    local found, stop = string.find(name, part, at)
+    if not found then
+      return false
+    end
+    at = stop + 1
+  end
+  return true
+end
+
+-- Whether whoever asked for an operation may change the jobs of a queue: of all, or of those that `reach` says.
+local function is_reached(op, queue)
+  if op.reach == '' then
+    return true
+  end
+  op.patterns, op.reached = op.patterns or Json.object(op.reach), op.reached or {}
+  if op.reached[queue] == nil then
+    op.reached[queue] = false
+    for _, parts in ipairs(op.patterns) do
+      op.reached[queue] = op.reached[queue] or is_like(queue, parts)
+    end
+  end
+  return op.reached[queue]
 end
 
 -- Of a frozen list, the entries from one on, in the order in which they are done. An undone operation goes
@@ -152,8 +181,9 @@ local function is_same(state, seen, stored)
 end
 
 -- look(now, op, jid, state) -> what is stored of a job that can be acted on; or nil and why not: `gone`,
--- `unreadable`, the state that it is in, `group` when it failed in another one, `since` when it failed
--- after somebody looked, `nowhere`, or what there is nothing to do for.
+-- `unreadable`, `foreign` where it is in a queue that whoever asked may not change, the state that it is in, `group`
+-- when it failed in another one, `since` when it failed after somebody looked, `nowhere`, or what there is nothing
+-- to do for.
 local function look(now, op, jid, state)
   local was, why
   if op.action == 'cancel' then
@@ -166,6 +196,8 @@ local function look(now, op, jid, state)
   end
   if not was then
     return nil, why
+  elseif not is_reached(op, was.queue or '') or (op.queue ~= '' and not is_reached(op, op.queue)) then
+    return nil, 'foreign'
   elseif state == 'dependents' then
     return nil, state
   end
@@ -476,6 +508,17 @@ function Undo.data(now, jid, back)
   return why
 end
 
+-- Whether whoever undoes something may change the jobs of the queue that a job was in, by the head of what is kept of
+-- it, and of that where it is.
+local function is_mine(op, jid, head)
+  if op.reach == '' then
+    return true
+  end
+  local was = Json.object(head).queue or ''
+  local ok, queue = pcall(call, 'hget', Key.job(jid), 'queue')
+  return is_reached(op, was) and is_reached(op, ok and queue or was)
+end
+
 -- Undoes what was done to the job at a place of another operation's list.
 local function undo(chunk, jid, index)
   local key = block(chunk.op.of, floor(index / BLOCK))
@@ -483,6 +526,9 @@ local function undo(chunk, jid, index)
   local at = text and string.find(text, '\n', 1, true)
   if not at then
     return call('exists', key) == 1 and 'untouched' or 'forgotten'
+  end
+  if not is_mine(chunk.op, jid, string.sub(text, 1, at - 1)) then
+    return 'foreign'
   end
   local back = named(cmsgpack.unpack(string.sub(text, at + 1)))
   Check.memory()
@@ -561,13 +607,14 @@ end
 -- What is the same for all plain jobs of a chunk in one queue: its `name` as JSON, its `sets`; the `item` of a
 -- history when they are put there, and their `scores` by priority; `heads` of what is kept of them, by state and
 -- class. And who `entered` and who `left`, whether any `leaves` a set, and how many fail no more, by day. False where
--- something else lies under one of its keys.
+-- something else lies under one of its keys, or whoever asked may not change its jobs.
 local function of_queue(chunk, queue)
   local known = chunk.queues[queue]
   if known == nil then
     local sets, name = sets_of(queue), encode(queue)
-    known = pcall(are_sets, sets) and { name = name, sets = sets, heads = {}, scores = {}, entered = {}, left = {},
-      days = {}, item = History.item(chunk.now, '"put"', '{"q":' .. name .. '}') }
+    local is_fit = is_reached(chunk.op, queue) and pcall(are_sets, sets)
+    known = is_fit and { name = name, sets = sets, heads = {}, scores = {}, entered = {}, left = {}, days = {},
+      item = History.item(chunk.now, '"put"', '{"q":' .. name .. '}') }
     chunk.queues[queue] = known
   end
   return known
@@ -836,8 +883,13 @@ local function note(op, at, chunk, number)
     call('hincrby', operation(op.of), 'restored', chunk.restored)
   end
   if number > 0 then
-    call('rpush', operation(op.id, ':report'), '{"from":' .. at .. ',"count":' .. number
-      .. ',"when":' .. Json.second(chunk.now) .. ',"left":{' .. table.concat(parts, ',') .. '}}')
+    local report = operation(op.id, ':report')
+    local chunks = call('rpush', report, '{"from":' .. at .. ',"count":' .. number .. ',"when":'
+      .. Json.second(chunk.now) .. ',"left":{' .. table.concat(parts, ',') .. '}}')
+    local seconds = chunks == 1 and call('ttl', key) or 0
+    if seconds > 0 then -- it lasts no longer than the operation
+      call('expire', report, seconds)
+    end
     call('hincrby', key, 'done', number - skipped)
     call('hincrby', key, 'skipped', skipped)
     call('hset', key, 'at', at + number)

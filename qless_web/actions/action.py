@@ -42,6 +42,10 @@ ACTIONS: dict[str, Action] = {}
 _TOLD = ("queue", "priority", "tag", "dependency", "klass", "retries", "value")
 
 
+#: What somebody may do who is limited to some queues.
+_OWN = "one by one, ticked, or by operations of their own"
+
+
 class AskAgain(Exception):  # noqa: N818 - no error: the answer is a question
     """Raised when the user has not said yes to what would be done now; `problem` may say why."""
 
@@ -63,6 +67,7 @@ class Action:
         subject: what it is about, from the names of the address.
         confirms: whether it acts only after its question was answered.
         takes: what comes along, beside the names of the address.
+        sifts: whether it leaves out by itself the jobs that its user may not change.
 
     """
 
@@ -74,6 +79,7 @@ class Action:
     subject: Callable[..., Subject]
     confirms: bool
     takes: tuple[Field, ...] = ()
+    sifts: bool = False
 
     @property
     def refusal(self) -> str:
@@ -89,9 +95,9 @@ class Action:
         grant = here.identity.grant
         if self.refusal or not (grant and grant.queues):
             return self.refusal
-        queues = reach.queues(self.permission, form, path)
+        queues = reach.queues(self.permission, form, path, sifts=self.sifts)
         if queues is None:
-            return f"{here.identity.title} may change the jobs of some queues only, one by one"
+            return f"{here.identity.title} may change the jobs of some queues only: {_OWN}"
         return here.refusal(self.permission, self.name, sorted(queues))
 
     def perform(self, form: Form, **path: str) -> Outcome:
@@ -179,6 +185,7 @@ def action(  # noqa: PLR0913 - a declaration: all but two by name
     ask: Callable[..., AskPage],
     confirms: bool = False,
     takes: tuple[Field, ...] = (),
+    sifts: bool = False,
 ) -> Callable[[Callable[..., Outcome]], Action]:
     """Declare an action: the function below does it.
 
@@ -190,11 +197,12 @@ def action(  # noqa: PLR0913 - a declaration: all but two by name
         ask: makes its question, from the form and the names of the address.
         confirms: whether it acts only after its question was answered.
         takes: what comes along, beside the names of the address; its form asks for the same.
+        sifts: whether it leaves out by itself the jobs that its user may not change.
 
     """
 
     def declare(run: Callable[..., Outcome]) -> Action:
-        made = Action(name, rule, permission, run, ask, subject, confirms, takes)
+        made = Action(name, rule, permission, run, ask, subject, confirms, takes, sifts)
         ACTIONS[name] = made
         DECLARED[name] = permission
         blueprint.add_url_rule(rule, name, _dispatch(made), methods=["GET", "POST"])

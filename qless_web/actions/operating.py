@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from werkzeug.exceptions import Forbidden
+
 from qless_web.actions.outcome import Outcome
 from qless_web.actions.searching import found_by
 from qless_web.console import current
 from qless_web.operations import at_once, freezing, ordering
 from qless_web.operations.freezing import Asked
+from qless_web.operations.verbs import verb
 from qless_web.presenters import ask_words as words
 from qless_web.presenters import operations
 
@@ -26,7 +29,8 @@ def asked(form: Form | None = None) -> Asked:
     """Say who asks for an operation."""
     identity = current().identity
     note = form.get("note") if form else ""
-    return Asked(who=identity.title, address=identity.address, note=note)
+    reach = identity.grant.queues if identity.grant else ()
+    return Asked(who=identity.title, address=identity.address, note=note, reach=reach)
 
 
 def prepare(action: str, chosen: Selection, how: Options, who: Asked) -> Operation:
@@ -34,9 +38,13 @@ def prepare(action: str, chosen: Selection, how: Options, who: Asked) -> Operati
 
     Raises:
         BadArgument: there is no job in what was chosen.
+        Forbidden: jobs would go into a queue that whoever asks may not change.
         QlessError: Redis refused.
 
     """
+    if how.queue and (refusal := current().refusal(verb(action).permission, "", [how.queue])):
+        problem = f"Nothing was changed: {refusal}."
+        raise Forbidden(problem)
     return freezing.freeze(
         current().client,
         action=action,

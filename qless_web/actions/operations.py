@@ -103,6 +103,7 @@ def _ask_prepare(form: Form) -> AskPage:
     permission="operate",
     subject=ask_operations.of_operations,
     ask=_ask_prepare,
+    sifts=True,
 )
 def prepare_operation(form: Form) -> Outcome:
     """List the jobs of an operation and show what it would do; nothing is done to them yet."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from qless_core.reads import RecurringRow, job_row
 from qless_web.actions.form import spellings
 from qless_web.console import current
+from qless_web.operations import operation as store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,21 +16,29 @@ if TYPE_CHECKING:
     from qless_web.actions.form import Form
 
 #: What an action names in its address when it reaches further than to some queues.
-_WIDE = frozenset({"group", "worker", "operation"})
+_WIDE = frozenset({"group", "worker"})
 
 
-def queues(permission: Permission, form: Form, path: Mapping[str, str]) -> set[str] | None:
+def queues(
+    permission: Permission, form: Form, path: Mapping[str, str], *, sifts: bool
+) -> set[str] | None:
     """Find the queues whose jobs an action would change, and the one that they would go to.
 
     Args:
         permission: of the action: what goes for good takes along the jobs that wait for it.
         form: what came along.
         path: the names of its address.
+        sifts: whether it leaves out by itself what is not to be changed.
 
     Returns:
-        The queues; None where they cannot be told: of a group of failures, an operation, a worker.
+        The queues; None where they cannot be told: of a group of failures, a worker, an operation
+        that reaches further than whoever asks.
 
     """
+    if sifts:
+        return {form.get("queue")} - {""}
+    if "operation" in path:
+        return set() if _is_within(path["operation"]) else None
     one = path.get("jid")
     jids = [one] if one is not None else _named(form)
     if _WIDE & path.keys() or not (jids or "queue" in path or form.get("queue")):
@@ -44,6 +53,12 @@ def queues(permission: Permission, form: Form, path: Mapping[str, str]) -> set[s
         row = current().read(job_row(one))
         found |= {row.queue} if isinstance(row, RecurringRow) else set()
     return found
+
+
+def _is_within(operation: str) -> bool:
+    """Say whether an operation reaches no further than whoever asks, or is not there."""
+    found, grant = store.load(current().client, operation), current().identity.grant
+    return found is None or found.is_within(grant.queues if grant else ())
 
 
 def _named(form: Form) -> list[str]:

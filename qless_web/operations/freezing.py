@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from qless_core.errors import BadArgument
 from qless_web.operations import operation as store
-from qless_web.operations import waiting
+from qless_web.operations import reach, waiting
 from qless_web.operations.editing import Edits
 from qless_web.sending import call, send
 
@@ -45,11 +45,20 @@ class Search(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Who wants an operation, and what they say about it."""
+    """Who wants an operation, and what they say about it.
+
+    Attributes:
+        who: that.
+        address: where they ask from.
+        note: what they say.
+        reach: patterns of the queues whose jobs they may change; none: all.
+
+    """
 
     who: str = ""
     address: str = ""
     note: str = ""
+    reach: tuple[str, ...] = ()
 
 
 def freeze(  # noqa: PLR0913 - what an operation is made of, by name
@@ -90,7 +99,7 @@ def freeze(  # noqa: PLR0913 - what an operation is made of, by name
         **_form(selection, action, options),
     }
     _draft(client, name, fields)
-    total = _list(client, name, action, selection, options, jids)
+    total = _list(client, name, action, selection, options, jids, asked.reach)
     if not total:
         send(client, call("unlink", store.hash_key(client.keys, name)))
         problem = "There is no job in what was chosen."
@@ -104,6 +113,7 @@ def asked_fields(
     client: Client, action: str, asked: Asked, selection: Mapping[str, object]
 ) -> dict[str, object]:
     """Give the fields that every draft begins with."""
+    limits = {"patterns": asked.reach, "reach": reach.stored(asked.reach)} if asked.reach else {}
     return {
         "action": action,
         "state": "draft",
@@ -116,6 +126,7 @@ def asked_fields(
         "who": asked.who,
         "address": asked.address,
         "note": asked.note,
+        **{each: store.dumps(limit) for each, limit in limits.items()},
     }
 
 
@@ -235,13 +246,14 @@ def _form(selection: Selection, action: str, options: Options) -> dict[str, obje
     }
 
 
-def _list(
+def _list(  # noqa: PLR0913, PLR0917 - what an operation is made of
     client: Client,
     name: str,
     action: str,
     selection: Selection,
     options: Options,
     jids: Sequence[str],
+    patterns: Sequence[str],
 ) -> int:
     """Write the list of an operation; answers how many jobs it has."""
     if selection.group is not None:
@@ -251,7 +263,7 @@ def _list(
         jids = tuple(dict.fromkeys(_taken_off(client, store.list_key(client.keys, name))))
     if action != "cancel":
         return _added(client, name, jids)
-    doomed, needed = waiting.order(client, jids, dependents=options.dependents)
+    doomed, needed = waiting.order(client, jids, dependents=options.dependents, patterns=patterns)
     return max(_added(client, name, doomed), _added(client, name, needed, needed=True))
 
 

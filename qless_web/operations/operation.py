@@ -14,7 +14,7 @@ from qless_web.operations.verbs import Verb, verb
 from qless_web.sending import call, send
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from qless_core.client import Client
     from qless_core.keys import Keys
@@ -67,6 +67,7 @@ class Operation:
         of: the operation that this one undoes; "" for none.
         undone_by: the operation that undoes this one; "" for none.
         new_queue: the queue that it puts jobs into, where there was none of that name; else "".
+        reach: patterns of the queues whose jobs it may touch; none: all.
 
     """
 
@@ -100,6 +101,7 @@ class Operation:
     of: str = ""
     undone_by: str = ""
     new_queue: str = ""
+    reach: tuple[str, ...] = ()
 
     @property
     def verb(self) -> Verb:
@@ -121,6 +123,10 @@ class Operation:
     def is_open(self) -> bool:
         """Whether it may still do something."""
         return self.state in ("queued", "running", "paused", "stopped") and self.at < self.total
+
+    def is_within(self, patterns: Collection[str]) -> bool:
+        """Say whether it may touch no jobs but those of queues that patterns mean."""
+        return bool(self.reach) and set(self.reach) <= set(patterns)
 
     @property
     def can_undo(self) -> bool:
@@ -197,6 +203,7 @@ def from_hash(operation: str, found: Mapping[str, str]) -> Operation | None:
         sample=tuple(read_list(found.get("sample"))),
         odd=tuple((jid, why) for jid, why in read_list(found.get("odd"))),
         undone_by=found.get("undone_by", ""),
+        reach=tuple(map(str, read_list(found.get("patterns")))),
         **texts,  # type: ignore[arg-type]  # each of the type that its name says
         **counts,  # type: ignore[arg-type]  # as above
         **moments,  # type: ignore[arg-type]  # as above

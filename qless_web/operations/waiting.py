@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from qless_core.reads.plan import attempt
+from qless_web.operations.reach import reaches
 from qless_web.sending import call, send
 
 if TYPE_CHECKING:
@@ -22,7 +24,9 @@ class Order(NamedTuple):
     needed: list[str]
 
 
-def order(client: Client, jids: Sequence[str], *, dependents: bool) -> Order:
+def order(
+    client: Client, jids: Sequence[str], *, dependents: bool, patterns: Sequence[str] = ()
+) -> Order:
     """Put jobs in order: each after all that wait for it.
 
     Args:
@@ -30,6 +34,8 @@ def order(client: Client, jids: Sequence[str], *, dependents: bool) -> Order:
         jids: the jobs.
         dependents: whether all that wait for them, through whomever, come along; without, a job
             that another one waits for must stay, and those that it waits for in turn.
+        patterns: the queues whose jobs may be removed; none: all. Others stay, and so does what
+            they wait for.
 
     Raises:
         QlessError: Redis could not be asked.
@@ -37,16 +43,31 @@ def order(client: Client, jids: Sequence[str], *, dependents: bool) -> Order:
     """
     waiting = _waiting(client, jids, further=dependents)
     ordered = list(_after_others(jids, waiting))
-    if dependents:
-        return Order(ordered, [])
-    chosen, needed = set(jids), set()
+    chosen = dict.fromkeys(ordered if dependents else jids)
+    staying = _foreign(client, ordered, patterns) if patterns else set()
+    needed = set()
     for jid in ordered:  # those that wait come first, so one look is enough
-        if any(other not in chosen or other in needed for other in waiting.get(jid, ())):
+        if any(other not in chosen or other in staying for other in waiting.get(jid, ())):
             needed.add(jid)
+            staying.add(jid)
     return Order(
         [jid for jid in ordered if jid in chosen and jid not in needed],
-        [jid for jid in jids if jid in needed],
+        [jid for jid in chosen if jid in needed],
     )
+
+
+def _foreign(client: Client, jids: Sequence[str], patterns: Sequence[str]) -> set[str]:
+    """Find the jobs that are in other queues than those that patterns mean."""
+    found = set()
+    for start in range(0, len(jids), _AT_ONCE):
+        batch = jids[start : start + _AT_ONCE]
+        queues = send(client, *(attempt("hget", client.keys.job(jid), "queue") for jid in batch))
+        found |= {
+            jid
+            for jid, queue in zip(batch, queues, strict=True)
+            if not isinstance(queue, str) or not reaches(patterns, queue)
+        }
+    return found
 
 
 def _waiting(client: Client, jids: Sequence[str], *, further: bool) -> dict[str, list[str]]:

@@ -30,6 +30,11 @@ REASONS: dict[str, tuple[str, str, str]] = {
         "have failed in another group",
         "it has failed in another group since",
     ),
+    "foreign": (
+        "is in a queue that whoever asked may not change",
+        "are in queues that whoever asked may not change",
+        "it is in a queue that whoever asked may not change",
+    ),
     "dependents": (
         "has other jobs waiting for it",
         "have other jobs waiting for them",

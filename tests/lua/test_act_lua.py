@@ -299,6 +299,71 @@ def test_a_set_of_a_queue_that_is_something_else_leaves_its_jobs_alone(act, lua,
     assert redis.lrange("ql:f:g", 0, -1) == ["b", "a"]
 
 
+#: Queues as those who may change `q` and `later*` alone have them stored.
+REACH = '[["q"],["later",""]]'
+
+
+@pytest.mark.parametrize("action", list(ACTIONS))
+def test_jobs_of_queues_that_are_somebody_elses_are_left_alone(act, lua, action):
+    act.fail("mine")
+    act.fail("theirs", queue="other")
+    act.fail("moved")
+    for jid in ("mine", "theirs", "moved"):
+        lua("track", 20, "track", jid)
+    if action == "time_out":
+        for jid, queue in (("mine", "q"), ("theirs", "other"), ("moved", "q")):
+            lua("bulk.move", 21, "g", queue, jid, "failed")
+            assert lua.popped(22, queue=queue) == [jid]
+    act.freeze(action, "mine", "theirs", "moved", reach=REACH, **ACTIONS[action] | {"queue": ""})
+    looked = lua.json("operation.look", 57, "op", 0, 500)
+    act.redis.hset("ql:j:moved", "queue", "other")
+
+    act.run()
+
+    assert looked["left"] == {"foreign": 1}
+    assert act.left() == {"theirs": "foreign", "moved": "foreign"}
+
+
+def test_nothing_goes_where_whoever_asked_may_not_put_it(act, lua):
+    act.fail("a", "b")
+    act.freeze("move", group="g", queue="other", reach=REACH)
+
+    act.run()
+
+    assert act.left() == dict.fromkeys("ab", "foreign")
+    act.freeze("move", group="g", queue="later-2", reach=REACH, op="two")
+    act.run("two")
+    assert (act.left("two"), lua.job("a")["queue"]) == ({}, "later-2")
+
+
+@pytest.mark.parametrize("action", ["move", "cancel", "priority", "tag", "untrack"])
+def test_undone_is_what_whoever_asks_may_change(act, lua, redis, action):
+    act.fail("mine", "moved")
+    act.fail("theirs", queue="other")
+    for jid in ("mine", "theirs", "moved"):
+        lua("track", 20, "track", jid)
+    act.freeze(action, "mine", "theirs", "moved", **{**ACTIONS[action], "queue": "q"})
+    act.run()
+    if action != "cancel":
+        redis.hset("ql:j:moved", "queue", "other")
+    redis.hset("ql:web:operation:back", "reach", REACH)
+
+    act.undo()
+
+    foreign = ["theirs"] if action == "cancel" else ["theirs", "moved"]
+    assert act.left("back") == dict.fromkeys(foreign, "foreign")
+
+
+def test_what_is_told_of_jobs_lasts_no_longer_than_their_operation(act, redis):
+    act.fail("a", "b")
+    act.freeze("retry", group="g")
+    redis.expire("ql:web:operation:op", 77)
+
+    act.lua("operation.step", 60, "op", 1, 1, 1)
+
+    assert 0 < redis.ttl("ql:web:operation:op:report") <= 77
+
+
 def test_a_cancelled_job_whose_jid_is_taken_stays_in_the_trash(act, lua):
     act.fail("a", "b")
     act.freeze("cancel", "a", "b")
