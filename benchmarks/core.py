@@ -7,8 +7,10 @@
 Each script has a server of its own, with the same jobs waiting. They take turns within each
 round, so that whatever else the machine does falls on both. The figures are microseconds of the
 server for one call (INFO commandstats: FCALL for ours, EVALSHA for theirs), the median of the
-rounds; the ratio is ours to theirs, and `depth` how ours has grown from the first depth. At the
-end: jobs a second of one client of ours, one at a time.
+rounds; the ratio is ours to theirs, and `depth` how ours has grown from the first depth. With
+`--together 50` so many calls come in one round trip: then the server does not wait in between,
+while its caches fill with what the client does. At the end: jobs a second of one client of ours,
+one at a time.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ import json
 import shutil
 import statistics
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,10 @@ from qless_core.embedded import EmbeddedServer
 from qless_core.script import Script
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator, Sequence
+
+    #: The name of a command and its arguments.
+    _Arguments = tuple[str | float, ...]
 
 #: What each call is measured with.
 DATA = '{"to":"somebody@example.com","subject":"Hello","n":12345}'
@@ -43,8 +47,9 @@ POPS_OF_100 = 5
 class Server:
     """A script on a server of its own, fed with moments that go on."""
 
-    def __init__(self, redis: Redis, script: Script | str) -> None:
+    def __init__(self, redis: Redis, script: Script | str, together: int) -> None:
         self.redis = redis
+        self._together = together
         if isinstance(script, Script):
             redis.function_load(script.library)
             self._call = ("FCALL", script.name, 0)
@@ -53,56 +58,56 @@ class Server:
         self._now = 1_700_000_000.0
         self._number = 0
 
-    def call(self, *args: str | float) -> Any:  # noqa: ANN401 - what the script answers
-        """Call the script a millisecond later than before."""
-        self._now += 0.001
-        return self.redis.execute_command(*self._call, args[0], self._now, *args[1:])
+    def call(self, calls: Sequence[_Arguments], together: int) -> list[Any]:
+        """Call the script, each time a millisecond later, so many times in a round trip."""
+        answers: list[Any] = []
+        for start in range(0, len(calls), together):
+            with self.redis.pipeline(transaction=False) as pipeline:
+                for name, *args in calls[start : start + together]:
+                    self._now += 0.001
+                    pipeline.execute_command(  # type: ignore[no-untyped-call]  # redis-py's
+                        *self._call, name, self._now, *args
+                    )
+                answers += pipeline.execute()
+        return answers
 
-    def put(self) -> None:
-        """Put a new job."""
-        self._number += 1
-        self.call("put", "bench", "q", f"job-{self._number:09}", "Job", DATA, 0)
+    def puts(self, count: int) -> list[_Arguments]:
+        """Make up the calls that put so many new jobs."""
+        first, self._number = self._number + 1, self._number + count
+        return [
+            ("put", "bench", "q", f"job-{number:09}", "Job", DATA, 0)
+            for number in range(first, self._number + 1)
+        ]
 
     def fill(self, count: int) -> None:
-        """Put so many new jobs, a thousand in a round trip."""
-        redis = self.redis
-        for start in range(0, count, 1000):
-            with redis.pipeline(transaction=False) as self.redis:  # type: ignore[assignment]  # it is called alike
-                for _ in range(min(1000, count - start)):
-                    self.put()
-                self.redis.execute()  # type: ignore[attr-defined]  # as above
-        self.redis = redis
+        """Put so many new jobs."""
+        self.call(self.puts(count), 1000)
 
-    def pop(self, count: int) -> list[str]:
-        """Take jobs; answers their jids."""
-        return [job["jid"] for job in json.loads(self.call("pop", "q", "w", count))]
-
-    def cost(self, calls: Iterable[Callable[[], object]]) -> float:
-        """Make calls; answers the microseconds of each, in the mean."""
+    def cost(self, calls: Sequence[_Arguments]) -> tuple[float, list[Any]]:
+        """Make calls; answers the microseconds of each, in the mean, and what they answered."""
         self.redis.config_resetstat()
-        for call in calls:
-            call()
+        answers = self.call(calls, self._together)
         stats = self.redis.info("commandstats")
-        return float(stats[f"cmdstat_{self._call[0].lower()}"]["usec_per_call"])
+        return float(stats[f"cmdstat_{self._call[0].lower()}"]["usec_per_call"]), answers
 
 
 def costs(server: Server) -> dict[str, float]:
     """Measure a round; afterwards as many jobs wait as before."""
-    call, cost = server.call, server.cost
-    found = {"put": cost([server.put] * (2 * CALLS + 100 * POPS_OF_100))}
-    jids: list[str] = []
-    found["pop 1"] = cost([lambda: jids.extend(server.pop(1))] * (2 * CALLS))
-    found["heartbeat"] = cost([partial(call, "heartbeat", jid, "w") for jid in jids])
-    found["complete"] = cost(
-        [partial(call, "complete", jid, "w", "q", DATA) for jid in jids[:CALLS]]
-    )
-    found["fail"] = cost(
-        [partial(call, "fail", jid, "w", "group", "a message") for jid in jids[CALLS:]]
-    )
-    many: list[str] = []
-    found["pop 100"] = cost([lambda: many.extend(server.pop(100))] * POPS_OF_100)
-    for jid in many:
-        call("complete", jid, "w", "q", DATA)
+    found: dict[str, float] = {}
+
+    def measure(name: str, calls: Sequence[_Arguments]) -> list[str]:
+        found[name], answers = server.cost(calls)
+        if not name.startswith("pop"):
+            return []
+        return [job["jid"] for answer in answers for job in json.loads(answer)]
+
+    measure("put", server.puts(2 * CALLS + 100 * POPS_OF_100))
+    jids = measure("pop 1", [("pop", "q", "w", 1)] * (2 * CALLS))
+    measure("heartbeat", [("heartbeat", jid, "w") for jid in jids])
+    measure("complete", [("complete", jid, "w", "q", DATA) for jid in jids[:CALLS]])
+    measure("fail", [("fail", jid, "w", "group", "a message") for jid in jids[CALLS:]])
+    many = measure("pop 100", [("pop", "q", "w", 100)] * POPS_OF_100)
+    server.call([("complete", jid, "w", "q", DATA) for jid in many], 100)
     return found
 
 
@@ -145,14 +150,16 @@ def main() -> None:
         "--depths", type=int, nargs="+", default=[1_000, 100_000], help="jobs that wait meanwhile"
     )
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--together", type=int, default=1, help="calls in a round trip")
     parser.add_argument("--server", default=shutil.which("redis-server"), help="a redis-server")
     options = parser.parse_args()
     with ExitStack() as stack:
         ours, theirs = (
-            Server(stack.enter_context(_connection(options.server)), text)
+            Server(stack.enter_context(_connection(options.server)), text, options.together)
             for text in (Script(), options.original.read_text("utf-8"))
         )
-        filled, first = 0, {}
+        filled = 0
+        first: dict[str, tuple[float, float]] = {}
         for depth in options.depths:
             for server in (ours, theirs):
                 server.fill(depth - filled)

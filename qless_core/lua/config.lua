@@ -47,6 +47,11 @@ function Config.others(...)
   return there - call('exists', Key.config)
 end
 
+-- Config.is_unset() -> whether this call has found that no option is set.
+function Config.is_unset()
+  return unset_by == this
+end
+
 -- Config.forget(): another call begins.
 function Config.forget()
   this = this + 1

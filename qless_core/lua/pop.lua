@@ -96,19 +96,30 @@ local function add_relatives(jobs)
   return fit, unfit
 end
 
--- start(pop, job): tells one job that it runs. The reply is made of what was read and what is written
--- here: nothing is read twice.
-local function start(pop, job, tracked)
-  local now, jid, fields = pop.now, job.jid, job.fields
-  local is_whole = History.push(jid, fields[HISTORY], pop.item)
+-- What happened to a job, this too, where the reply tells of it.
+local function add_event(job, item)
+  local jid = job.jid
+  local is_whole = History.push(jid, job.fields[HISTORY], item)
   if job.history and is_whole then
-    job.history[#job.history + 1] = pop.item
+    job.history[#job.history + 1] = item
   elseif job.history then
     job.history = History.read(jid, false)
   end
+end
+
+-- For how long a job has waited.
+local function waited(now, job)
+  local since = tonumber(job.fields[TIME])
+  return since and since - since == 0 and now - since or 0
+end
+
+-- start(pop, job): tells one job that it runs. The reply is made of what was read and what is written
+-- here: nothing is read twice.
+local function start(pop, job, tracked)
+  local jid, fields = job.jid, job.fields
+  add_event(job, pop.item)
   local number = #pop.jobs + 1
-  local time = tonumber(fields[TIME])
-  pop.waits[number] = time and time - time == 0 and now - time or 0
+  pop.waits[number] = waited(pop.now, job)
   if fields[QUEUE] == pop.queue then
     call('hmset', Key.job(jid), 'state', 'running', 'worker', pop.worker, 'expires', job.ends,
       'time', pop.time)
@@ -315,6 +326,38 @@ local function take_next(pop, room)
   end
 end
 
+-- The history item of a job that a worker takes.
+local function popped(now, worker)
+  return History.item(now, '"popped"', '{"worker":' .. encode(worker) .. '}')
+end
+
+-- The pop that is made most: of one job, the first of a queue of which no option is set, where nothing is tracked,
+-- scheduled or limited and no lock has run out; the job has no relatives and is limited by nothing itself. What the
+-- rest of this file does of it, without what there is none of; nil for any other.
+local function pop_plain(now, queue, worker)
+  local work, locks = Key.work(queue), Key.locks(queue)
+  local jid = call('zrevrange', work, '0', '0')[1]
+  if not jid or call('exists', Key.dependents(jid), Key.dependencies(jid)) > 0
+    or #call('zrangebyscore', locks, '-inf', Call.now, 'limit', '0', '1') > 0 then
+    return nil
+  end
+  local _, job = look(work, jid)
+  local fields = job and job.fields
+  if not job or fields[QUEUE] ~= queue or fields[HEARTBEAT] or fields[THROTTLES] then
+    return nil
+  end
+  Worker.seen(worker, now)
+  local ends, expires = Config.lock(now, queue)
+  call('zadd', Key.worker_jobs(worker), ends, jid)
+  call('zadd', locks, ends, jid)
+  call('zrem', work, jid)
+  add_event(job, popped(now, worker))
+  call('hmset', Key.job(jid), 'state', 'running', 'worker', worker, 'expires', ends, 'time', Json.time(now))
+  Stats.duration('wait', queue, now, waited(now, job))
+  job.expires, job.place = Json.number(expires), Job.place('running', queue, worker)
+  return '[' .. Job.json(fields, job) .. ']'
+end
+
 -- pop queue worker count -> JSON list of the jobs that are now running with this worker.
 -- First those whose lock and grace ran out; then, for what is left of count, owed recurring and due
 -- scheduled jobs go to work and all compete by score. At most MOST_JOBS. A paused queue gives none and
@@ -329,6 +372,10 @@ Commands['pop'] = function(now, arg)
     Key.scheduled(queue), Key.throttled(queue), Key.throttle(Key.queue_throttle(queue))) == 0
   if not alone and call('sismember', Key.paused_queues, queue) == 1 then
     return '[]'
+  end
+  local plain = alone and count == 1 and Config.is_unset() and pop_plain(now, queue, worker)
+  if plain then
+    return plain
   end
   Config.prefetch('heartbeat', queue .. '-heartbeat', queue .. '-max-concurrency', 'grace-period',
     'max-job-history', 'rate-limits', 'host-max-running', 'host-max-failures')
@@ -347,7 +394,7 @@ Commands['pop'] = function(now, arg)
     expires = Json.number(expires),
     place = Job.place('running', queue, worker),
     time = Json.time(now),
-    item = History.item(now, '"popped"', '{"worker":' .. encode(worker) .. '}'),
+    item = popped(now, worker),
     jobs = { nil },
     waits = { nil },
     rates = Config.text('rate-limits'),

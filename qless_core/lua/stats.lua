@@ -133,6 +133,19 @@ end
 -- The names of the bars of waits and runs below a minute, as most are.
 local SECONDS = {}
 
+-- What is stored of figures, as numbers.
+local function figures(known)
+  local total, mean = tonumber(known[1]) or 0, tonumber(known[2]) or 0
+  local vk, count = tonumber(known[3]) or 0, tonumber(known[4]) or 0
+  local all = total + mean + vk + count
+  if all - all == 0 then
+    return total, mean, vk, count
+  end
+  -- One is infinite, or no number.
+  return Check.finite(known[1]) or 0, Check.finite(known[2]) or 0, Check.finite(known[3]) or 0,
+    Check.finite(known[4]) or 0
+end
+
 -- Adds one duration to the figures under a key; answers whether it is the first.
 local function add_one(key, seconds)
   local bar = SECONDS[floor(seconds)]
@@ -142,13 +155,11 @@ local function add_one(key, seconds)
       SECONDS[floor(seconds)] = bar
     end
   end
-  local known = call('hmget', key, 'total', 'mean', 'vk', bar)
-  local total = (Check.finite(known[1]) or 0) + 1
-  local before = Check.finite(known[2]) or 0
+  local total, before, vk, count = figures(call('hmget', key, 'total', 'mean', 'vk', bar))
+  total = total + 1
   local mean = before + (seconds - before) / total
-  local vk = (Check.finite(known[3]) or 0) + (seconds - mean) * (seconds - before)
-  local count = floor(Check.finite(known[4]) or 0) + 1
-  call('hmset', key, 'total', Json.whole(total), 'mean', mean, 'vk', vk, bar, Json.whole(count))
+  vk = vk + (seconds - mean) * (seconds - before)
+  call('hmset', key, 'total', Json.whole(total), 'mean', mean, 'vk', vk, bar, Json.whole(floor(count) + 1))
   return total == 1
 end
 
