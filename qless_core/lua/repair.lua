@@ -30,7 +30,7 @@ end
 
 -- Takes a job out of the one place where an entry was found.
 local function drop(place, name, jid)
-  local key = Audit.place_key(place, name)
+  local key = Place.key(place, name)
   if place == 'failed' then
     Failures.remove(name, { jid })
   elseif place == 'dependencies' or place == 'dependents' or place == 'failures' then
@@ -190,7 +190,7 @@ local function believe(now, subject, note)
     return 'has failed in the group "' .. name .. '"'
   end
   local done = requeue(now, jid, note, place == 'locks' and name or nil)
-  call('zrem', Audit.place_key(place, name), jid) -- locked, or complete: which nobody bears out
+  call('zrem', Place.key(place, name), jid) -- locked, or complete: which nobody bears out
   return done
 end
 
@@ -203,7 +203,7 @@ local function out_and(act)
     known(jid)
     local done = act(now, jid, note)
     local at = fields(jid, 'state', 'queue')
-    if Queue.set_of(at[1], at[2]) ~= Audit.place_key(place, name) then
+    if Queue.set_of(at[1], at[2]) ~= Place.key(place, name) then
       drop(place, name, jid)
     end
     return done
@@ -303,7 +303,7 @@ Mends['odd-number'] = {
     local what, jid = subject[1], subject[2]
     local key = key_of(what, jid)
     local fixed = {}
-    for _, number in ipairs(Audit.NUMBERS[what]) do
+    for _, number in ipairs(Values.NUMBERS[what]) do
       local name, default = number[1], number[2]
       local value = call('hget', key, name)
       if value and not Check.finite(value) then
@@ -462,7 +462,7 @@ end
 
 -- One repair -> JSON of its outcome.
 local function mend(now, kind, act, subject)
-  local note = Audit.find(now, kind, subject)
+  local note = Sight.find(now, kind, subject)
   if not note then
     return '{"left":"it is not so any more"}'
   end
@@ -492,7 +492,7 @@ Commands['audit.repair'] = function(now, arg)
   end
   local subjects = {}
   for i, text in ipairs(Check.names(arg, 3, 'subject')) do
-    subjects[i] = Audit.subject(text)
+    subjects[i] = Sight.subject(text)
     if not subjects[i] then
       Check.must('subject', 'a JSON list that names what to repair', text)
     end
