@@ -89,6 +89,9 @@ _SELDOM: Final = frozenset({"tags", "dependencies", "spawn", "cron", "throttle",
 #: The line of `keys.lua` that names the namespace.
 _NAMESPACE_LINE: Final = "local NAMESPACE = 'ql:'"
 
+#: The line of `base.lua` that says whether what it makes lives on, and what a library says.
+_LASTS: Final = ("local LASTS = false", "local LASTS = true")
+
 #: A namespace with a hash tag, `{ql}:`, keeps all its keys in one slot of a cluster.
 _HASH_TAG: Final = re.compile(r"\{[^}]+\}")
 
@@ -141,11 +144,9 @@ class Script:
         self._whole = whole
         self.source = f"{self._head.text}{base}{_INSIDE}{rest}{_CALL}"
         self.sha = _sha1(self.source)
-        body = f"{_OPENING}{whole.text}{_CLOSING}"
-        self.name = f"qless_{_sha1(body)[:16]}"
-        self.library = (
-            f"#!lua name={self.name}\n{_OPENING}{whole.text}{_CLOSING.replace('NAME', self.name)}"
-        )
+        body = f"{_OPENING}{whole.text.replace(*_LASTS)}"
+        self.name = f"qless_{_sha1(body + _CLOSING)[:16]}"
+        self.library = f"#!lua name={self.name}\n{body}{_CLOSING.replace('NAME', self.name)}"
         self.reads = frozenset(_READING.findall(_part("api", namespace)))
         tag = _HASH_TAG.search(namespace)
         self.keys: tuple[str, ...] = (tag[0],) if tag else ()

@@ -13,6 +13,9 @@ local byte = string.byte
 -- recurring jobs without end.
 local LATEST = 1e11
 
+-- Whether what is made here lives on from call to call. In the library, script.py says that it does.
+local LASTS = false
+
 -- File -> function that reads it; filled by script.py, which wraps each file in one.
 -- EVALSHA builds every function anew at each call, which would cost more than the call's own work:
 -- so a file is read when something of it is first asked for, and most calls read a few.

@@ -208,7 +208,7 @@ function Key.worker(worker)
 end
 
 -- Every call of a queue or a worker needs some of these, and to put one together costs as much as a small command. As
--- a function of the server, which lives on, so many of each are remembered, of names of so many bytes; then they
+-- a function of the server, which lasts, so many of each are remembered, of names of so many bytes; then they
 -- begin anew.
 local KEPT, MOST_BYTES = 200, 100
 
@@ -231,7 +231,9 @@ local function remembered(make)
   end
 end
 
-for _, kind in ipairs({ 'work', 'locks', 'scheduled', 'recur', 'cron', 'throttled', 'waited', 'queue_throttle',
-  'throttle', 'worker_jobs' }) do
-  Key[kind] = remembered(Key[kind])
+if LASTS then
+  for _, kind in ipairs({ 'work', 'locks', 'scheduled', 'recur', 'cron', 'throttled', 'waited', 'queue_throttle',
+    'throttle', 'worker_jobs' }) do
+    Key[kind] = remembered(Key[kind])
+  end
 end

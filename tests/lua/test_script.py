@@ -68,6 +68,11 @@ def test_b70_no_name_is_global(redis, lua):
         assert not re.search(r"^\s*function [a-z_]+\(", text, re.MULTILINE), name
 
 
+def test_the_library_lives_on_and_knows_it_and_the_script_does_not(script):
+    assert script.library.count("local LASTS = true") == 1
+    assert "LASTS = true" not in script.source
+
+
 def test_every_command_says_what_it_takes_and_gives():
     for text in texts().values():
         for found in re.finditer(r"^((?:--.*\n)+)Commands\['([a-z.]+)'\] =", text, re.MULTILINE):
