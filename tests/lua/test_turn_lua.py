@@ -126,12 +126,16 @@ def test_a_job_with_something_else_for_a_history_is_not_taken(lua, redis):
     assert redis.hget("ql:j:b", "state") == "waiting"
 
 
-def test_options_are_read_once(lua, redis):
+@pytest.mark.parametrize(("options", "reads"), [({}, 4), ({"heartbeat": 90}, 5)])
+def test_options_are_read_once_and_not_at_all_where_none_is_set(lua, redis, options, reads):
+    for name, value in options.items():
+        lua("config.set", 1, name, value)
     put(lua, "a")
     put(lua, "b", now=2)
     turn(lua)
     redis.config_resetstat()
 
-    turn(lua, ("a", "q"))
+    reply = turn(lua, ("a", "q"))
 
-    assert redis.info("commandstats")["cmdstat_hmget"]["calls"] == 5
+    assert redis.info("commandstats")["cmdstat_hmget"]["calls"] == reads
+    assert reply["jobs"][0]["expires"] - reply["now"] == options.get("heartbeat", 60)
