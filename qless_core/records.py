@@ -95,9 +95,12 @@ class Failure:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # to be frozen costs each job more than to be read
 class JobRecord:
-    """A job as the script tells it; `data` is the JSON text, byte for byte as it is stored."""
+    """A job as the script tells it; `data` is the JSON text, byte for byte as it is stored.
+
+    Nobody writes to it: `dataclasses.replace` makes another one.
+    """
 
     jid: str
     klass: str
@@ -121,27 +124,28 @@ class JobRecord:
     @classmethod
     def from_reply(cls, reply: Mapping[str, Any]) -> Self:
         """Read one job of a reply."""
+        told = reply.get
         # Who takes jobs is told neither of these, or of no failure.
-        history, failure = reply.get("history"), reply.get("failure")
+        history, failure = told("history"), told("failure")
         return cls(
-            jid=text(reply.get("jid")),
-            klass=text(reply.get("klass")),
-            data=text(reply.get("data")),
-            queue=text(reply.get("queue")),
-            state=text(reply.get("state")),
-            worker=text(reply.get("worker")),
-            tracked=bool(reply.get("tracked")),
-            priority=number_or_0(reply.get("priority")),
-            expires=number_or_0(reply.get("expires")),
-            retries=whole_or_0(reply.get("retries")),
-            remaining=whole_or_0(reply.get("remaining")),
-            tags=texts(reply.get("tags")),
+            jid=text(told("jid")),
+            klass=text(told("klass")),
+            data=text(told("data")),
+            queue=text(told("queue")),
+            state=text(told("state")),
+            worker=text(told("worker")),
+            tracked=bool(told("tracked")),
+            priority=number_or_0(told("priority")),
+            expires=number_or_0(told("expires")),
+            retries=whole_or_0(told("retries")),
+            remaining=whole_or_0(told("remaining")),
+            tags=texts(told("tags")),
             history=tuple(map(HistoryItem.from_reply, wire.as_list(history))) if history else (),
             failure=Failure.from_reply(failure) if failure else None,
-            spawned_from_jid=text(reply.get("spawned_from_jid")) or None,
-            dependents=texts(reply.get("dependents")),
-            dependencies=texts(reply.get("dependencies")),
-            throttles=texts(reply.get("throttles")),
+            spawned_from_jid=text(told("spawned_from_jid")) or None,
+            dependents=texts(told("dependents")),
+            dependencies=texts(told("dependencies")),
+            throttles=texts(told("throttles")),
         )
 
 

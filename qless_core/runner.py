@@ -204,37 +204,37 @@ class Runner:
         name = f"{script.name}_reads" if reads else script.name
         sent = ("FCALL", name, len(script.keys), *script.keys, *args)
         try:
-            return self._send(reads, *sent)
+            return self._send(reads, sent)
         except exceptions.ResponseError as error:
             if "Function not found" not in str(error):
                 raise
             # Refused before anything ran, so that a second call does nothing twice.
             self.redis.function_load(script.library, replace=True)
-            return self._send(reads, *sent)
+            return self._send(reads, sent)
 
     def _as_script(self, reads: bool, *args: str | float) -> Any:  # noqa: ANN401, FBT001 - as above; inner
         script = self.script
         sent = ("EVALSHA", script.sha, len(script.keys), *script.keys, *args)
         try:
-            return self._send(reads, *sent)
+            return self._send(reads, sent)
         except exceptions.NoScriptError:
             # As above: it did not run.
             self.redis.script_load(script.source)
-            return self._send(reads, *sent)
+            return self._send(reads, sent)
 
-    def _send(self, reads: bool, *args: str | float) -> Any:  # noqa: ANN401, FBT001 - as above; inner
+    def _send(self, reads: bool, args: tuple[str | float, ...]) -> Any:  # noqa: ANN401, FBT001 - as above; inner
         """Send a command on a connection that is there, and read the answer."""
         try:
-            return self._send_once(reads, *args)
+            return self._send_once(reads, args)
         except exceptions.MovedError:
             # Refused before anything ran; the next connection leads to where it belongs.
-            return self._send_once(reads, *args)
+            return self._send_once(reads, args)
 
-    def _send_once(self, reads: bool, *args: str | float) -> Any:  # noqa: ANN401, FBT001 - as above; inner
+    def _send_once(self, reads: bool, args: tuple[str | float, ...]) -> Any:  # noqa: ANN401, FBT001 - as above; inner
         connection = self._connection()  # what is raised here was not sent
         try:
             if not reads and self._replication.is_due:
-                return self._replicated(connection, *args)
+                return self._replicated(connection, args)
             return _answer(connection, args)
         except _LOST as error:
             connection.disconnect()
@@ -303,7 +303,7 @@ class Runner:
         elif connection.is_connected:
             self._lines.append(connection)
 
-    def _replicated(self, connection: Any, *args: str | float) -> Any:  # noqa: ANN401 - redis-py's
+    def _replicated(self, connection: Any, args: tuple[str | float, ...]) -> Any:  # noqa: ANN401 - redis-py's
         """Send a command that writes, and wait until replicas have what it wrote."""
         connection.send_packed_command(connection.pack_commands([args, self._replication.command]))
         refusal, reply = None, None

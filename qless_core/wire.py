@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import uuid
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from qless_core import nesting
 from qless_core.errors import BadArgument
@@ -84,7 +84,7 @@ def loads(text: str) -> Any:  # noqa: ANN401 - job data is any JSON
 
     """
     try:
-        return json.loads(text)
+        return _read(text)
     except RecursionError:
         return nesting.read(text)
     except json.JSONDecodeError:
@@ -92,6 +92,19 @@ def loads(text: str) -> Any:  # noqa: ANN401 - job data is any JSON
     except ValueError:
         # Python refuses to convert integers of more than some thousand digits.
         return json.loads(text, parse_int=Decimal)
+
+
+#: Reads the value that a text begins with, and says where that ends.
+_read_first: Final = json.JSONDecoder().raw_decode
+
+
+def _read(text: str) -> Any:  # noqa: ANN401 - job data is any JSON
+    """Read JSON; what is nothing but that, as all that the script tells, in less time."""
+    try:
+        value, end = _read_first(text)
+    except json.JSONDecodeError:
+        return json.loads(text)
+    return value if end == len(text) else json.loads(text)
 
 
 def _encode_strictly(value: Any) -> str:  # noqa: ANN401 - job data is any JSON

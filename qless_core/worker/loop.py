@@ -216,7 +216,8 @@ class Loop:
         self._anchor = (sent, reply.now) if self._knows_the_time else None
         if not reply.jobs:
             self.client.cron_plans.tend()
-        return [Job(self.client, record, worker=self.name, brief=True) for record in reply.jobs]
+        client, name = self.client, self.name
+        return [Job(client, record, worker=name, brief=True) for record in reply.jobs]
 
     @property
     def _knows_the_time(self) -> bool:
@@ -440,7 +441,7 @@ class Loop:
         """Tell what is kept, and again of what nobody knows whether it was told."""
         while self._telling.doubtful:
             self._settler.keep(self._telling.doubtful.popleft())
-        if self._settler.kept:
+        if not self._settler.is_done:
             self._flush()
 
     def _flush(self) -> None:

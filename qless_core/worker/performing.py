@@ -13,7 +13,7 @@ import traceback
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from qless_core import finishing, job_class, wire
+from qless_core import finishing, job_class, process, wire
 from qless_core.errors import BadArgument
 from qless_core.finishing import finish
 from qless_core.job_class import (
@@ -81,7 +81,7 @@ def attempt(
         KeyboardInterrupt: Ctrl-C is the program's own business, and was pressed.
 
     """
-    process = os.getpid()
+    begun_in = process.number
     grip = Grip(job, throw)
     token = logs.begin(job)
     try:
@@ -89,7 +89,7 @@ def attempt(
             grip.interrupt(JobTaken("the lock is lost"))
         _run(job, middleware, grip)
     except BaseException as raised:
-        _end_if_forked(process, raised)
+        _end_if_forked(begun_in, raised)
         if isinstance(raised, KeyboardInterrupt) and is_ended_by_keys():
             raise
         error = grip.in_full(raised)
@@ -105,7 +105,7 @@ def attempt(
     finally:
         grip.close()
         logs.end(token)
-        _end_if_forked(process, sys.exception())
+        _end_if_forked(begun_in, sys.exception())
     if grip.stopped is not None:
         log.warning("job %r (%r) went on as it was stopped", job.jid, job.klass_name)
     return grip.stopped
@@ -140,7 +140,7 @@ def _run_within(job: Job, grip: Grip) -> None:
 def _perform(job: Job, klass: Any, grip: Grip) -> None:  # noqa: ANN401 - as find() gives it
     """Run a job so that it can be stopped; what goes around it cannot be."""
     performer = performer_in(klass, job.klass_name, job.queue_name)
-    process = os.getpid()
+    begun_in = process.number
     is_done = False
     try:
         try:
@@ -150,7 +150,7 @@ def _perform(job: Job, klass: Any, grip: Grip) -> None:  # noqa: ANN401 - as fin
         finally:
             grip.close()
             # Before what goes around the job, which is not to end twice.
-            _end_if_forked(process, sys.exception())
+            _end_if_forked(begun_in, sys.exception())
     except Interruption:
         # One that came as it returned is too late: it is done.
         if not is_done:
@@ -160,9 +160,9 @@ def _perform(job: Job, klass: Any, grip: Grip) -> None:  # noqa: ANN401 - as fin
         grip.stopped = None
 
 
-def _end_if_forked(process: int, error: BaseException | None) -> None:
+def _end_if_forked(begun_in: int, error: BaseException | None) -> None:
     """End a process that the job has forked: it would go on as a second worker of this name."""
-    if os.getpid() == process:
+    if process.number == begun_in:
         return
     code = 0
     if isinstance(error, SystemExit):

@@ -324,6 +324,11 @@ class Settler:
         return f"<Settler with {len(self._kept)} to tell>"
 
     @property
+    def is_done(self) -> bool:
+        """Whether nothing is still to be told."""
+        return not self._kept
+
+    @property
     def kept(self) -> list[Job]:
         """The jobs of which something is still to be told."""
         return [kept.outcome.job for kept in self._kept]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from qless_core.errors import QlessError
@@ -89,9 +88,11 @@ class Telling:
 
     def _taken(self) -> list[Done]:
         done: list[Done] = []
-        with suppress(IndexError):
-            while True:
+        while self._done:
+            try:
                 done.append(self._done.popleft())
+            except IndexError:
+                break  # another thread was faster
         return done
 
     def begin(self) -> None:
