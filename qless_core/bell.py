@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from redis import exceptions
 
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Self
 
-    from redis.connection import Connection
-
+    from qless_core.connection import Guided, Pool
     from qless_core.runner import Runner
 
 
@@ -34,7 +33,7 @@ class Bell:
     def __init__(self, runner: Runner, keys: Iterable[str]) -> None:
         self._runner = runner
         self._keys = tuple(keys)
-        self._connection: Connection | None = None
+        self._connection: Guided | None = None
         #: Whether answers are on their way, and how many.
         self._owed = 0
 
@@ -83,7 +82,7 @@ class Bell:
 
         """
         try:
-            return bool(self._connected().can_read(timeout=max(0.0, seconds)))
+            return self._connected().comes(max(0.0, seconds))
         except BaseException as error:
             self.drop()
             self._raise(error)
@@ -98,7 +97,7 @@ class Bell:
         """
         connection = self._connected()
         try:
-            connection.read_response()
+            connection.hear()
             self._owed -= 1
             return self._answer(connection) if self._owed else None
         except BaseException as error:
@@ -120,18 +119,23 @@ class Bell:
             self.drop()
         connection, self._connection = self._connection, None
         if connection is not None:
-            self._runner.redis.connection_pool.release(connection)
+            self._pool.release(connection)
 
-    def _answer(self, connection: Connection) -> Any:  # noqa: ANN401 - as above
+    def _answer(self, connection: Guided) -> Any:  # noqa: ANN401 - as above
         try:
-            return connection.read_response()
+            return connection.hear()
         except exceptions.ResponseError:
             return None  # a server that does not know the script, say: the runner sees to it
 
-    def _connected(self) -> Connection:
-        if self._connection is None:
-            self._connection = self._runner.redis.connection_pool.get_connection()
-        return self._connection
+    @property
+    def _pool(self) -> Pool:
+        return cast("Pool", self._runner.redis.connection_pool)
+
+    def _connected(self) -> Guided:
+        found = self._connection
+        if found is None:
+            found = self._connection = self._pool.get_connection()
+        return found
 
     def _raise(self, error: BaseException) -> None:
         """Raise the error of ours for one of redis-py's."""

@@ -9,6 +9,7 @@ a second job.
 from __future__ import annotations
 
 import functools
+import math
 import os
 import select
 from contextlib import suppress
@@ -231,7 +232,18 @@ class Guided(_Connection):
         except (TypeError, UnicodeEncodeError):
             packed = b"".join(self.pack_command(*args))
         self.send_packed_command((packed,), check_health=False)
-        sock = self._sock
+        return self.hear()
+
+    def hear(self) -> Any:  # noqa: ANN401 - what Redis answers
+        """Read the answer to a command that was sent.
+
+        Raises:
+            redis.exceptions.RedisError: as `read_response` does.
+
+        """
+        answers, sock = self._answers, self._sock
+        if answers is None or sock is None or self.health_check_interval:
+            return self.read_response()
         try:
             while (found := answers.gets()) is _NOT_ALL:
                 count = sock.recv_into(self._space)
@@ -247,6 +259,19 @@ class Guided(_Connection):
             self._see_to(found)
             raise found
         return found
+
+    def comes(self, seconds: float) -> bool:
+        """Wait for an answer for so many seconds at most; answers whether one comes, or the end.
+
+        Nothing of it may have been read yet.
+
+        Raises:
+            redis.exceptions.RedisError: as `can_read` does.
+
+        """
+        if self._poll is None or self._sock is None:
+            return self.can_read(timeout=seconds)
+        return bool(self._poll.poll(math.ceil(seconds * 1000)))
 
     def _raise(self, error: BaseException) -> None:
         """Raise what redis-py raises for what came of a socket."""
