@@ -85,6 +85,9 @@ class Loop:
         #: Jobs that were begun, and of which Redis has not said what became of them. These may have
         #: run: whoever gives one back says so, that none runs twice that may run but once.
         self.begun: set[str] = set()
+        #: To take jobs with. A job may have made this process deaf to signals, which is made good
+        #: while the server works.
+        self._commands = client.meanwhile(renew)
         self._settler = Settler(client, on_settled=self._settled)
         self._telling = Telling(client, name, self._heard)
         self._backoff = Backoff()
@@ -149,12 +152,12 @@ class Loop:
 
     def _turn(self) -> None:
         """Work what comes next, or wait: for a job, or for Redis."""
-        renew()
         try:
             jobs = self._next()
         except ClusterNeedsTag:
             raise  # will be so for ever
         except QlessError as trouble:
+            renew()
             wait = self._backoff.next()
             level = logging.WARNING if self._backoff.failed == 1 else logging.INFO
             log.log(level, "no job can be taken, again in %.1f s: %s", wait, trouble)
@@ -201,7 +204,7 @@ class Loop:
         sent = REAL.monotonic()
         triples = [(job.jid, job.queue_name, text) for job, text in done]
         try:
-            reply = self.client.commands.turn(self.name, count, reserver.queues, triples)
+            reply = self._commands.turn(self.name, count, reserver.queues, triples)
         except RedisUnavailable:
             self._may_hold_more = True
             self._telling.doubtful.extend(job for job, _ in done)
@@ -291,6 +294,7 @@ class Loop:
 
     def _rest(self) -> list[Job]:
         """Tell what is done, and wait until told to go on."""
+        renew()
         self._telling.tell()
         if self._telling.doubtful:
             self._catch_up()
@@ -300,6 +304,7 @@ class Loop:
 
     def _without_queues(self) -> list[Job]:
         """Wait for a queue that fits the patterns."""
+        renew()
         self._telling.tell()
         if self._plan.burst:
             self.is_exhausted = self._is_over = True
@@ -446,6 +451,7 @@ class Loop:
 
     def _flush(self) -> None:
         """Tell what is kept."""
+        renew()  # that may take as long as Redis is away
         self._settler.flush(self._switch.stopped)
         if self._settler.given_up:
             self._may_hold_more = True
