@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from qless_core.options import as_number, as_whole
@@ -12,6 +13,8 @@ from qless_web.triage.patterns import EXHAUSTED_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from qless_core.keys import Keys
 
     #: Gives the data of a job of a class as it may be shown.
     Shown = Callable[[str, str], str]
@@ -34,7 +37,22 @@ _FIELDS = (
 _NOTHING = (None,) * len(_FIELDS)
 _STATE = _FIELDS.index("state")
 _FAILURE = _FIELDS.index("failure")
+#: The two commands that ask for a job, in the protocol of Redis, but for the keys.
+_PACKED: Final = (
+    b"*%d\r\n$5\r\nHMGET\r\n" % (len(_FIELDS) + 2)
+    + b"$%d\r\n%b\r\n"
+    + b"".join(b"$%d\r\n%b\r\n" % (len(each), each.encode()) for each in _FIELDS)
+    + b"*3\r\n$6\r\nLINDEX\r\n$%d\r\n%b\r\n$1\r\n0\r\n"
+)
+_ODD: Final = "surrogateescape"
+
 _NO_FATE = Fate()
+
+#: Small numbers and sets of tags: a few that most jobs have.
+_small = lru_cache(maxsize=1_024)(as_whole)
+_tags = lru_cache(maxsize=1_024)(tags_of)
+#: Characters of a set of tags that is remembered.
+_SHORT: Final = 200
 
 
 class Entry(NamedTuple):
@@ -66,7 +84,11 @@ BLANK: Final = Entry("", "", "", "", "", "", "", "", (), 0, 0, None, 0, None)
 
 @read
 def entries(
-    scope: Scope, jids: Sequence[str], shown: Shown | None = None
+    scope: Scope,
+    jids: Sequence[str],
+    shown: Shown | None = None,
+    *,
+    replies: list[Any] | None = None,
 ) -> Read[list[Entry | None]]:
     """Read jobs, one round trip, and another where some run or are scheduled; None for one gone.
 
@@ -74,10 +96,12 @@ def entries(
         scope: given by `run`.
         jids: the jobs.
         shown: gives the data of a class as it may be shown; None where all of it may.
+        replies: to the first round trip, `asked` for each job, where somebody made it already.
 
     """
     keys = scope.keys
-    replies = yield _calls(scope, jids)
+    if replies is None:
+        replies = yield _calls(scope, jids)
     found = list(zip(jids, replies[::2], replies[1::2], strict=True))
     timed = [
         (jid, fields)
@@ -155,6 +179,17 @@ def _calls(scope: Scope, jids: Sequence[str]) -> list[Call]:
     ]
 
 
+def packed(keys: Keys, jids: Sequence[str]) -> bytes:
+    """Write what `entries` asks first, for each job its two commands, as Redis reads them.
+
+    The jids are as Redis gave them: text, or bytes that are none.
+    """
+    pairs = [
+        (keys.job(jid).encode(errors=_ODD), keys.history(jid).encode(errors=_ODD)) for jid in jids
+    ]
+    return b"".join([_PACKED % (len(job), job, len(items), items) for job, items in pairs])
+
+
 def _as_shown(made: list[Entry | None], shown: Shown | None) -> list[Entry | None]:
     if shown is None:
         return made
@@ -182,7 +217,8 @@ def _entry(
     failed = failure_of(failure) if state == "failed" else {}
     if until is None and state == "running":
         until = as_number(expires)
-    used = _used(as_whole(retries), as_whole(remaining))
+    allowed = _small(retries)
+    used = _used(allowed, _small(remaining))
     return Entry(
         jid=jid,
         state=state or "",
@@ -192,14 +228,20 @@ def _entry(
         group=str(failed.get("group") or ""),
         message=str(failed.get("message") or ""),
         data=data or "",
-        tags=() if tags is None or tags in {"[]", "{}"} else tags_of(tags),
-        priority=_bounded(as_whole(priority) or 0),
-        attempt=_attempt(state, used, as_whole(retries)),
+        tags=_worn(tags),
+        priority=_bounded(_small(priority) or 0),
+        attempt=_attempt(state, used, allowed),
         put_at=_first_put(first),
         since=_millis(failed.get("when")) or _millis(time) or 0,
         until=None if until is None else _millis(until),
         fate=fate.text,
     )
+
+
+def _worn(tags: str | None) -> tuple[str, ...]:
+    if tags is None or tags in {"[]", "{}"}:
+        return ()
+    return _tags(tags) if len(tags) < _SHORT else tags_of(tags)
 
 
 def _worker(worker: str | None, state: str | None) -> str:

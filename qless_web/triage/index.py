@@ -32,12 +32,10 @@ _TO_WRITE: Final = (
     "journal_mode = WAL",
     "synchronous = NORMAL",
     "secure_delete = OFF",
-    "wal_autocheckpoint = 8000",
-    "journal_size_limit = 67108864",
+    "wal_autocheckpoint = 32000",
+    "journal_size_limit = 134217728",
 )
 
-#: What SQLite says of a file that cannot be read.
-_DAMAGE = ("malformed", "not a database", "disk I/O", "no such table")
 _DAMAGED = "it is damaged, and will be built anew"
 _NOT_BEGUN = "nobody has begun it"
 _OTHER = "it is of another version, and will be built anew"
@@ -126,13 +124,7 @@ class Index:
                     return connection, name
                 connection.close()
         try:
-            connection = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode=ro",
-                uri=True,
-                timeout=_PATIENCE_S,
-                isolation_level=None,
-                check_same_thread=False,
-            )
+            connection = read_only(path)
         except sqlite3.Error as error:
             raise NoIndex(str(error)) from error
         try:
@@ -167,7 +159,9 @@ class Index:
     # For the writer alone
 
     def open(self) -> tuple[sqlite3.Connection, str]:
-        """Open the index to write it, the last one where that is whole, or else a new one.
+        """Open the index to write it, the last one where that can be used, or else a new one.
+
+        Whether all of it can be read takes long to be found out: see `Soundness`.
 
         Raises:
             OSError: the folder cannot be written.
@@ -178,7 +172,7 @@ class Index:
         if path is not None and path.exists() and not self._is_damaged(path.name):
             with contextlib.suppress(sqlite3.DatabaseError):
                 connection = _opened(path)
-                if _is_sound(connection):
+                if _is_ours(connection):
                     return connection, path.name
                 connection.close()
         return self._begun(path)
@@ -211,6 +205,22 @@ class Index:
             if not each.name.startswith(f"{name}"):
                 with contextlib.suppress(OSError):
                     each.unlink()
+
+
+def read_only(path: Path) -> sqlite3.Connection:
+    """Open a file to read it.
+
+    Raises:
+        sqlite3.Error: it cannot be opened.
+
+    """
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=ro",
+        uri=True,
+        timeout=_PATIENCE_S,
+        isolation_level=None,
+        check_same_thread=False,
+    )
 
 
 def is_damage(error: sqlite3.Error) -> bool:
@@ -252,14 +262,11 @@ def _opened(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _is_sound(connection: sqlite3.Connection) -> bool:
+def _is_ours(connection: sqlite3.Connection) -> bool:
     try:
-        if version(connection) != schema.VERSION:
-            return False
-        (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        return version(connection) == schema.VERSION
     except sqlite3.Error:
         return False
-    return bool(found == "ok")
 
 
 def _prepare(connection: sqlite3.Connection, kib: int) -> None:

@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final
+from itertools import repeat
+from typing import Any, Final
 
 from qless_web.triage.schema import DATA_KEPT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: Values of one job that are indexed, how deep they may lie, and characters of one.
 MOST: Final = 64
@@ -37,24 +35,27 @@ def leaves(value: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - whatever JSON
     [('a.b', 1), ('c', 'x'), ('c', None)]
     """
     found: list[tuple[str, Any]] = []
-    for leaf in _walk(value, "", 0):
-        found.append(leaf)
-        if len(found) == MOST:
-            break
-    return found
+    _walk(value, "", 0, found)
+    return found[:MOST]
 
 
-def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - as above
-    if isinstance(value, dict):
-        if depth < _DEEPEST:
-            for key, each in value.items():
-                yield from _walk(each, f"{path}.{key}" if path else key, depth + 1)
-    elif isinstance(value, list):
-        if depth < _DEEPEST:
-            for each in value:
-                yield from _walk(each, path, depth + 1)
-    elif path:
-        yield path, value
+def _walk(value: Any, path: str, depth: int, found: list[tuple[str, Any]]) -> None:  # noqa: ANN401 - as above
+    """Add the values within a value, and stop where there are enough."""
+    is_named = isinstance(value, dict)
+    if not is_named and not isinstance(value, list):
+        if path:
+            found.append((path, value))
+        return
+    if depth >= _DEEPEST:
+        return
+    for key, each in value.items() if is_named else zip(repeat(path), value):
+        if len(found) >= MOST:
+            return
+        name = key if not (is_named and path) else f"{path}.{key}"
+        if isinstance(each, dict | list):
+            _walk(each, name, depth + 1, found)
+        elif name:
+            found.append((name, each))
 
 
 def told(value: Any) -> str:  # noqa: ANN401 - as above
@@ -63,6 +64,8 @@ def told(value: Any) -> str:  # noqa: ANN401 - as above
     >>> told(True), told(None), told(42.0), told("EU")
     ('true', 'null', '42', 'eu')
     """
+    if type(value) is int:
+        return str(value)
     if isinstance(value, str):
         return value[:_LONGEST].casefold()
     if isinstance(value, bool) or value is None:
@@ -87,9 +90,18 @@ def _word(text: str, kind: str) -> str:
 
 def words(data: str) -> str:
     """Give the words for all values of data that is kept, with blanks between."""
-    found = leaves(parsed(data))
-    values = {word_of(path, told(value)) for path, value in found}
-    return " ".join(sorted(values | {path_word(path) for path, _ in found}))
+    found: set[str] = set()
+    for path, value in leaves(parsed(data)):
+        start, there = _of_path(path)
+        found.add(there)
+        found.add(_word(f"{start}{told(value)}", "v"))
+    return " ".join(sorted(found))
+
+
+@lru_cache(maxsize=10_000)
+def _of_path(path: str) -> tuple[str, str]:
+    """Give what the word for a value at a path is made of, and the word for the path."""
+    return f"{path.casefold()}=", path_word(path)
 
 
 def kept(data: str) -> str:

@@ -10,6 +10,7 @@ a fair sample of all: they lie side by side, in the table as in the lists of wor
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 from zlib import crc32
 
@@ -123,6 +124,8 @@ CREATE VIRTUAL TABLE words USING fts5(
   message, names, data, leaves,
   content='', columnsize=0, tokenize="unicode61 remove_diacritics 2"
 );
+-- Bytes of words that are gathered before a part of the lists is written: few parts are few to join.
+INSERT INTO words (words, rank) VALUES ('hashsize', 8388608);
 """
 
 
@@ -136,6 +139,7 @@ def seq_of(id_: int) -> int:
     return id_ & ((1 << SHIFT) - 1)
 
 
+@lru_cache(maxsize=16_384)
 def host_of(worker: str) -> str:
     """Give the host of a worker: its name without the `-<pid>` behind, as the script has it.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from qless_core import reads
 from qless_core.clock import REAL, SERVER
-from qless_web.triage.entry import entries
+from qless_core.reads.packed import answers
+from qless_web.triage.entry import entries, packed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,9 @@ _SLOW = 4.0
 _LOOK = 0.2
 #: What is the usual changes slowly.
 _MEMORY = 0.02
+
+#: Jobs from which on it pays to pack commands by hand.
+_PACKED: Final = 100
 
 
 class Source:
@@ -75,10 +79,20 @@ class Source:
         if not jids:
             return []
         began = REAL.monotonic()
-        plan = entries(jids, self._shown)
+        plan = entries(jids, self._shown, replies=self._replies(jids))
         _, ([*found],) = reads.run(self.client.redis, self.client.keys, [plan], now=0.0)
         self._note(len(jids), REAL.monotonic() - began)
         return list(zip(jids, found, strict=True))
+
+    def _replies(self, jids: Sequence[str]) -> list[Any] | None:
+        """Ask for the fields of jobs; None where that must be done with more care.
+
+        Commands that are packed by hand take a third of the time.
+        """
+        if len(jids) < _PACKED:
+            return None
+        commands = packed(self.client.keys, jids)
+        return answers(self.client.redis, commands, 2 * len(jids))
 
     def looked_at(self, count: int) -> None:
         """Note that so many jids were compared: that costs something, too."""

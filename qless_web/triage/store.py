@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from qless_web.triage import leaves
@@ -40,11 +41,14 @@ WHERE j.jid = CAST(? AS TEXT)
 _LYING: Final = "SELECT jid, id & 4294967295, state, queue, grp FROM jobs WHERE jid IN ({jids})"
 _SEVERAL: Final = "SELECT value FROM json_each(?)"
 _ONE: Final = "CAST(? AS TEXT)"
+#: To replace takes longer, and so does a cast of what is a text already.
 _INSERT: Final = """
-INSERT OR REPLACE INTO jobs (id, jid, state, klass, queue, worker, grp, pattern, tagset, priority,
+INSERT{how} INTO jobs (id, jid, state, klass, queue, worker, grp, pattern, tagset, priority,
   attempt, put_at, since, until, tracked)
-VALUES (?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, {jid}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+_NEW: Final = _INSERT.format(how="", jid="?")
+_OTHER: Final = _INSERT.format(how=" OR REPLACE", jid="CAST(? AS TEXT)")
 _TEXTS: Final = "INSERT OR REPLACE INTO texts (id, message, data) VALUES (?, ?, ?)"
 _WORDS: Final = "INSERT INTO words (rowid, message, names, data, leaves) VALUES (?, ?, ?, ?, ?)"
 _NO_WORDS: Final = (
@@ -120,6 +124,8 @@ class Store:
         #: most of them touch the same pages, each of which is written once then.
         self.holds_back = 0
         self._held = 0
+        #: What is searched of jobs that are new since the last commit, each with the id.
+        self._wordless: list[tuple[int, str, str, str, str]] = []
         #: Jobs of each queue in each stored state, and of each group, by number.
         self.placed: Counter[tuple[int, int]] = Counter()
         self.grouped: Counter[int] = Counter()
@@ -190,11 +196,10 @@ class Store:
                 for jid, entry in entries
                 if (change := self._change(jid, entry, None if jid in new else self._known(jid)))
             ]
-            # The lists of words grow best in the order of the ids.
             changes.sort(key=lambda change: change.id)
             self._write(changes)
         except BaseException:
-            self._db.execute("ROLLBACK")
+            self._roll_back()
             raise
         self._held += len(changes)
         if self._held >= self.holds_back:
@@ -204,8 +209,19 @@ class Store:
     def commit(self) -> None:
         """Let others see what was held back."""
         self._held = 0
-        if self._db.in_transaction:
+        if not self._db.in_transaction:
+            return
+        try:
+            self._write_words()
             self._db.execute("COMMIT")
+        except BaseException:
+            self._roll_back()
+            raise
+
+    def _roll_back(self) -> None:
+        self._wordless = []
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
 
     def _begin(self) -> None:
         if not self._db.in_transaction:
@@ -328,10 +344,17 @@ class Store:
         gone = [change for change in changes if change.row is None]
         db.executemany("DELETE FROM jobs WHERE id = ?", [(change.id,) for change in gone])
         db.executemany("DELETE FROM texts WHERE id = ?", [(seq_of(change.id),) for change in gone])
-        db.executemany(
-            _INSERT,
-            [(each.id, bound(each.jid), *each.row) for each in changes if each.row is not None],
-        )
+        plain: list[tuple[Any, ...]] = []
+        others: list[tuple[Any, ...]] = []
+        for id_, jid, old, row, *_ in changes:
+            if row is None:
+                continue
+            if old is None and jid.isascii():
+                plain.append((id_, jid, *row))
+            else:
+                others.append((id_, bound(jid), *row))
+        db.executemany(_NEW, plain)
+        db.executemany(_OTHER, others)
         db.executemany(
             _TEXTS,
             [
@@ -341,16 +364,26 @@ class Store:
             ],
         )
         if any(each.had is not None for each in changes):
+            self._write_words()
             for change in changes:
                 self._index_words(change)
         else:
-            db.executemany(
-                _WORDS, [(each.id, *self._words(each.row, each.texts)) for each in changes]
-            )
+            self._wordless += [(each.id, *self._words(each.row, each.texts)) for each in changes]
         for change in changes:
             self._count(change.old, -1)
             self._count(change.row, 1)
         self._tallies.write(db)
+
+    def _write_words(self) -> None:
+        """Write the words of jobs that are new since the last commit.
+
+        The lists of words take them in the order of the ids: at each step back in it they end a
+        part of theirs, and to join parts is most of the work.
+        """
+        if self._wordless:
+            self._wordless.sort(key=itemgetter(0))
+            self._db.executemany(_WORDS, self._wordless)
+            self._wordless = []
 
     def _index_words(self, change: _Change) -> None:
         before = self._words(change.old, change.had) if change.had is not None else None

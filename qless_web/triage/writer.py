@@ -18,6 +18,7 @@ from qless_core.errors import QlessError
 from qless_web.triage.filling import STEP, Sweep, read_in
 from qless_web.triage.following import Hints, Watch
 from qless_web.triage.index import is_damage
+from qless_web.triage.soundness import Soundness
 from qless_web.triage.source import Source
 from qless_web.triage.store import Store
 
@@ -39,7 +40,7 @@ _LOOK_S, _NOTE_S, _LATE_S = 2.0, 0.5, 2.0
 _SLICE_S: Final = 0.25
 #: Changes of the first walk that are written at once, and seconds for which they are held back:
 #: fewer where something was heard of, which people wait for.
-_HELD: Final = 16_000
+_HELD: Final = 32_000
 _HELD_S, _AWAITED_S = 5.0, 0.3
 #: Seconds for which a job may rest before it is read: most of those put at once are popped at once.
 _REST_S: Final = 0.3
@@ -122,6 +123,7 @@ class Writer:
 
     def _write(self) -> None:
         connection, name = self._index.open()
+        soundness = Soundness(self._index, name)
         try:
             keeping = Keeping(self._client, connection, self._rate, self._shown)
             try:
@@ -134,6 +136,8 @@ class Writer:
                 self._index.tell_damaged(name)
             raise
         finally:
+            # Who closes last puts all into the one file.
+            soundness.close()
             connection.close()
 
     def _is_over(self, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -21,6 +22,7 @@ from qless_web.triage import schema
 from qless_web.triage.filling import Sweep
 from qless_web.triage.index import NoIndex
 from qless_web.triage.places import Place
+from qless_web.triage.soundness import Soundness
 from qless_web.triage.source import Source
 from qless_web.triage.store import Store
 from qless_web.triage.writer import Keeping, Writer
@@ -207,6 +209,38 @@ def test_tags_and_failures_of_half_characters_stop_no_other_job(client, redis, t
         assert find(index, "state:failed").jids == ("b",)
 
 
+def test_jobs_of_any_content_are_kept_and_found(client, server, redis, tmp_path):
+    """What other clients write, or lose half of: the index takes it in, and all others."""
+    tags = [f"t{at}" for at in range(1_000)]
+    client.queues["q"].put("Letter", {"huge": "x" * 10_000_000, "end": 1}, jid="huge")
+    client.queues["q"].put("Letter", {}, jid="tags", tags=tags)
+    client.queues["q"].put("Letter", {"a": {"b": [[1, {"c": "deep"}]]}}, jid="deep")
+    for jid in ("half", "nul", "numbers", "nested", "empty", "failed", "array", "last"):
+        client.queues["q"].put("Letter", {}, jid=jid)
+    redis.hset("ql:j:half", "data", r'{"k": "\ud800", "\udfff": "odd"}')
+    redis.hset("ql:j:nul", mapping={"data": '{"k": "a\\u0000b\0"}', "klass": "Let\0ter"})
+    redis.hset("ql:j:numbers", mapping={"data": '{"n": 1e999, "m": ' + "9" * 5_000 + "}",
+               "priority": "1e30", "retries": "nan", "remaining": "-7", "time": "inf"})  # fmt: skip
+    redis.hset("ql:j:nested", "data", "[" * 50_000)
+    redis.hset("ql:j:empty", mapping={"data": "", "tags": "{", "state": ""})
+    failure = json.dumps({"group": "g\0" * 50_000, "message": "no\0 " * 500_000, "when": "x"})
+    redis.hset("ql:j:failed", mapping={"state": "failed", "failure": failure})
+    redis.hset("ql:j:array", mapping={"data": '["\\u00e9", 7, {"x": true}]', "tags": '{"1": 5}'})
+    with redis_py.Redis.from_url(server.url) as raw:
+        raw.hset("ql:j:last", mapping={"data": b'{"k": "\xff\xfe"}', "tags": b'["\xff"]'})
+
+    with kept(client, tmp_path) as index:
+        assert find(index, "").total == 11
+        assert jids(index, "tag:t999") == ["tags"]
+        assert jids(index, "data.a.b.c:deep") == ["deep"]
+        assert jids(index, "data.x:true") == ["array"]
+        assert jids(index, "state:failed no") == ["failed"]
+        client.queues["q"].put("Letter", {"n": 7}, jid="new")
+        eventually(lambda: jids(index, "data.n:7") == ["new"])
+        with index.reading() as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
 # Who writes
 
 
@@ -311,6 +345,44 @@ def test_an_index_that_cannot_be_used_is_built_anew(damage, client, tmp_path):
         assert not path.exists()
         assert len(jids(index, "")) == 20
         assert consistent(index)
+
+
+def test_damage_far_inside_is_found_while_the_writer_goes_on(client, tmp_path):
+    for at in range(100):
+        client.queues["mail"].put("app.Mail", {"needle": f"{at:03}" * 300}, jid=f"j{at:02}")
+    with kept(client, tmp_path) as index:
+        path = index.path
+    raw = bytearray(path.read_bytes())
+    page = raw.index(b"000" * 300) // 4_096 * 4_096
+    raw[page : page + 4_096] = b"\xff" * 4_096
+    path.write_bytes(raw)
+
+    # What the writer reads when it begins is whole.
+    connection, name = index.open()
+    try:
+        assert name == path.name
+        assert Store(connection).jobs == 100
+        soundness = Soundness(index, name)
+        eventually(lambda: index.is_replaced(name))
+        soundness.close()
+    finally:
+        connection.close()
+    with kept(client, tmp_path) as index:
+        eventually(lambda: index.path != path and len(jids(index, "") or ()) == 100)
+        assert consistent(index)
+
+
+def test_a_whole_file_is_kept_after_a_look_through_it(client, mail, tmp_path):
+    with kept(client, tmp_path) as index:
+        path = index.path
+    with kept(client, tmp_path) as index:
+        mail.put("app.Mail", {}, jid="new")
+        eventually(lambda: jids(index, "jid:new"))
+    soundness = Soundness(index, path.name)
+    soundness.close()
+
+    assert index.path == path
+    assert not index.is_replaced(path.name)
 
 
 @pytest.mark.usefixtures("mail")
