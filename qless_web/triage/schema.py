@@ -124,7 +124,7 @@ CREATE VIRTUAL TABLE words USING fts5(
   message, names, data, leaves,
   content='', columnsize=0, tokenize="unicode61 remove_diacritics 2"
 );
--- Bytes of words that are gathered before a part of the lists is written: few parts are few to join.
+-- Bytes of words that are gathered until a part of the lists is written: few are few to join.
 INSERT INTO words (words, rank) VALUES ('hashsize', 8388608);
 """
 

@@ -40,8 +40,8 @@ _LOOK_S, _NOTE_S, _LATE_S = 2.0, 0.5, 2.0
 _SLICE_S: Final = 0.25
 #: Changes of the first walk that are written at once, and seconds for which they are held back:
 #: fewer where something was heard of, which people wait for.
-_HELD: Final = 32_000
-_HELD_S, _AWAITED_S = 5.0, 0.3
+_HELD: Final = 48_000
+_HELD_S, _AWAITED_S = 5.0, 0.5
 #: Seconds for which a job may rest before it is read: most of those put at once are popped at once.
 _REST_S: Final = 0.3
 #: Jobs that are read again in a second, one after the other, for what nobody tells.
@@ -181,6 +181,7 @@ class Keeping:
         self._is_first = True
         self._alive_at = self._store.told("as_of")
         self._look_at = self._note_at = self._late_at = self._commit_at = 0.0
+        self._committed_at = 0.0
         self._late_upto = 0
         self._again_id = -1
         self._forget_at = REAL.monotonic() + _FORGET_S
@@ -236,7 +237,7 @@ class Keeping:
         except QlessError:
             self._hints.give_back(jids)
             raise
-        self._commit_at = min(self._commit_at, REAL.monotonic() + _AWAITED_S)
+        self._commit_at = min(self._commit_at, self._committed_at + _AWAITED_S)
 
     def _go_on(self, end: Event) -> None:
         now = REAL.monotonic()
@@ -245,6 +246,12 @@ class Keeping:
             self._ahead = self._watch.look() - REAL.monotonic()
             if self._hints.missed():
                 self._watch.everything()
+        # Not after another step of the walk: somebody may wait for it.
+        if now >= self._commit_at:
+            self._store.commit()
+            # The first time soon, so that pages can tell how far it is.
+            self._commit_at = now + (_HELD_S if self._committed_at else _AWAITED_S)
+            self._committed_at = now
         self._walk(end)
         if now >= self._late_at:
             self._late_at = now + _LATE_S
@@ -254,9 +261,6 @@ class Keeping:
         if now >= self._note_at:
             self._note_at = now + _NOTE_S
             self.note()
-        if now >= self._commit_at:
-            self._commit_at = now + _HELD_S
-            self._store.commit()
 
     def _walk(self, end: Event) -> None:
         """Walk a step further through what differs."""
