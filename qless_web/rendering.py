@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -18,7 +19,7 @@ from flask import (
     url_for,
 )
 from jinja2 import StrictUndefined
-from werkzeug.routing import BaseConverter
+from werkzeug.routing import BaseConverter, BuildError
 
 from qless_core.errors import RedisUnavailable
 from qless_web import compiling, extended, formatting, htmx
@@ -26,14 +27,14 @@ from qless_web.console import current
 from qless_web.presenters import export, keys
 from qless_web.presenters.cautions import cautions
 from qless_web.presenters.frame import Asked, frame, shell
-from qless_web.presenters.page import Flash, Tone
+from qless_web.presenters.page import Flash, Link, Tone
 from qless_web.remembered import cookie_path, preferences
 
 if TYPE_CHECKING:
     from flask import Flask
 
     from qless_core.reads.frame import FrameCounts
-    from qless_web.presenters.page import Link, Page
+    from qless_web.presenters.page import Page
 
 STATIC = Path(__file__).parent / "static"
 
@@ -123,7 +124,7 @@ def set_flash(response: Response, flash: Flash) -> None:
     """Let the next page tell what this request did."""
     details = list(flash.details)
     while True:
-        value = quote(json.dumps([flash.text[:1_000], flash.tone, details]))
+        value = quote(json.dumps([flash.text[:1_000], flash.tone, details, *_link_of(flash)]))
         if len(value) <= _FLASH_BYTES or not details:
             break
         details.pop()
@@ -140,12 +141,31 @@ def set_flash(response: Response, flash: Flash) -> None:
 
 def _read_flash() -> tuple[Flash, ...]:
     try:
-        text, tone, details = json.loads(unquote(request.cookies.get(FLASH_COOKIE, "")))
+        text, tone, details, *link = json.loads(unquote(request.cookies.get(FLASH_COOKIE, "")))
         if tone not in get_args(Tone):
             tone = "info"
-        return (Flash(str(text), tone, details=tuple(str(each) for each in details)),)
+        told = Flash(str(text), tone, details=tuple(str(each) for each in details))
+        return (_linked(told, *link),)
     except (ValueError, TypeError, RecursionError):
         return ()
+
+
+def _link_of(flash: Flash) -> tuple[object, ...]:
+    return (flash.link.endpoint, dict(flash.link.values), flash.link_text) if flash.link else ()
+
+
+def _linked(flash: Flash, endpoint: str = "", values: object = None, text: object = "") -> Flash:
+    """Add the link that a cookie tells of, if there is such a page."""
+    if not isinstance(values, dict):
+        return flash
+    # What begins so says how an address is written, and is not for a cookie to say.
+    plain = {name: str(value) for name, value in values.items() if not name.startswith("_")}
+    link = Link(str(endpoint), plain)
+    try:
+        link_url(link)
+    except BuildError:
+        return flash
+    return replace(flash, link=link, link_text=str(text))
 
 
 def _here() -> str:

@@ -5,22 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qless_core import bulk, reads
+from qless_core import reads
 from qless_core.failures import COUNTED
-from qless_core.records import Report
 from qless_web.actions import chunks, operating, targets
 from qless_web.actions.action import action
-from qless_web.actions.outcome import Outcome, about, emptied
+from qless_web.actions.outcome import Outcome, about, by_operation, emptied
 from qless_web.console import current
 from qless_web.operations.options import Options
 from qless_web.operations.selection import Selection
 from qless_web.presenters import ask, ask_failures
 from qless_web.presenters.page import Link
+from qless_web.sending import call, send
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from qless_core.bulk import Seen
+    from qless_core.records import Report
     from qless_web.access import Permission
     from qless_web.actions.action import Action
     from qless_web.actions.field import Field
@@ -70,26 +71,37 @@ def _on_group(
     )
 
 
-def _tell(
-    done: str, reports: Iterator[Report], form: Form, again: Link, group: str = ""
-) -> Outcome:
-    """Work as far as there is time, and tell of it.
+def _to_all(form: Form, group: str, verb: str, done: str, queue: str = "") -> Outcome:
+    """Do something to a whole group: in the background where it is large, else at once.
 
     Args:
-        done: what happens to the jobs, as "Retried".
-        reports: does it.
         form: from whoever asked.
-        again: the question that goes on where time was up.
-        group: the group that is left without jobs if there were none; "" for no single one.
+        group: the group.
+        verb: what.
+        done: what happens to the jobs, as "Retried".
+        queue: where all of them go; "" for each into its own.
 
     """
-    report, finished = chunks.as_far_as_time_allows(reports, patient=form.patient)
-    outcome = about(done, report)
-    if not finished:
-        return outcome.unfinished(again)
-    if group and not report.done and not report.left:
-        return replace(outcome, gone=emptied(Report(emptied=(group,))))
-    return outcome
+    if begun := _in_background(form, group, verb, queue):
+        return begun
+    chosen = _chosen(form, group)
+    if chosen.newest and _lists(group, chosen.newest):
+        chosen = replace(chosen, asked=0)  # what failed anew stands behind it
+    who, how = operating.asked(form), Options(queue=queue)
+    made = operating.whole(verb, chosen, who, how, patient=form.patient)
+    outcome = replace(by_operation(done, made), gone=emptied(made.report))
+    return outcome if made.is_over else _left_to_others(outcome)
+
+
+def _left_to_others(outcome: Outcome) -> Outcome:
+    """Tell that the background goes on with what there was no time for."""
+    return replace(
+        outcome,
+        text=f"{outcome.text} The others are done in the background.",
+        tone="info",
+        again=Link("operations.show", {"operation": outcome.operation}),
+        operations=(outcome.operation,),
+    )
 
 
 def _in_background(form: Form, group: str, verb: str, queue: str = "") -> Outcome | None:
@@ -97,16 +109,27 @@ def _in_background(form: Form, group: str, verb: str, queue: str = "") -> Outcom
 
     Whoever waits to the end, as the original's programs do, waits.
     """
-    seen = form.seen().get(group)
     if form.patient or _size(group) <= AT_ONCE:
         return None
-    chosen = Selection(
+    how = Options(queue=queue)
+    return operating.begin(verb, _chosen(form, group), how, operating.asked(form))
+
+
+def _chosen(form: Form, group: str) -> Selection:
+    """Choose a group as somebody saw it."""
+    seen = form.seen().get(group)
+    return Selection(
         group=group,
         newest=seen.newest if seen else "",
         count=seen.count if seen else 0,
         asked=seen.when if seen else 0,
     )
-    return operating.begin(verb, chosen, Options(queue=queue), operating.asked(form))
+
+
+def _lists(group: str, jid: str) -> bool:
+    client = current().client
+    (place,) = send(client, call("lpos", client.keys.failed(group), jid))
+    return place is not None
 
 
 def _size(group: str) -> int:
@@ -116,37 +139,20 @@ def _size(group: str) -> int:
 @_on_group("retry", "operate", ask_failures.retry)
 def retry_group(form: Form, group: str) -> Outcome:
     """Put all jobs of a group back to work, each in its own queue."""
-    if begun := _in_background(form, group, "retry"):
-        return begun
-    reports = current().client.failures.retry(group, seen=form.seen().get(group))
-    return _tell("Retried", reports, form, Link("act.retry_group", {"group": group}), group)
+    return _to_all(form, group, "retry", "Retried")
 
 
 @_on_group("move", "operate", ask_failures.move, takes=(targets.QUEUE,))
 def move_group(form: Form, group: str) -> Outcome:
     """Put all jobs of a group to work in one queue."""
     queue = targets.queue(form)
-    if begun := _in_background(form, group, "move", queue=queue):
-        return begun
-    reports = current().client.failures.retry(group, queue, seen=form.seen().get(group))
-    again = Link("act.move_group", {"group": group, "queue": queue})
-    return _tell(f"Moved to {queue}:", reports, form, again, group)
+    return _to_all(form, group, "move", f"Moved to {queue}:", queue)
 
 
 @_on_group("cancel", "destroy", ask_failures.cancel)
 def cancel_group(form: Form, group: str) -> Outcome:
     """Remove all jobs of a group, but those that others wait for; they rest in the trash."""
-    if begun := _in_background(form, group, "cancel"):
-        return begun
-    reports = _cancelled(form, group)
-    return _tell("Cancelled", reports, form, Link("act.cancel_group", {"group": group}), group)
-
-
-def _cancelled(form: Form, group: str) -> Iterator[Report]:
-    """Cancel what was shown of a group, a chunk at a time."""
-    commands = current().client.commands
-    for jids in bulk.tail(commands, group, form.seen().get(group)):
-        yield operating.cancel([(jid, "failed") for jid in jids], group, operating.asked(form))
+    return _to_all(form, group, "cancel", "Cancelled")
 
 
 # -- All of them
@@ -175,7 +181,9 @@ def unfail_all(form: Form) -> Outcome:
         done = tuple(jid for each in begun for jid in each.done)
         again = Link("operations.index")
         return Outcome(text=text, tone="info", done=done, operations=done, again=again)
-    return _tell("Retried", _every_group(form), form, Link("act.unfail_all"))
+    report, finished = chunks.as_far_as_time_allows(_every_group(form), patient=form.patient)
+    outcome = about("Retried", report)
+    return outcome if finished else outcome.unfinished(Link("act.unfail_all"))
 
 
 def _large(form: Form) -> list[str]:

@@ -133,8 +133,9 @@ def cancel_job(form: Form, jid: str) -> Outcome:
     found = targets.look(jid)
     if isinstance(found, reads.RecurringRow):
         return _end(jid)
-    report = operating.cancel(targets.shown(form, (jid,)), "", operating.asked(form))
-    return _cancelled(jid, found.queue, report)
+    jobs = targets.shown(form, (jid,))
+    done = operating.at_once("cancel", jobs, "", operating.asked(form))
+    return replace(_cancelled(jid, found.queue, done.report), operation=done.operation)
 
 
 def _end(jid: str) -> Outcome:

@@ -1,4 +1,4 @@
-"""How actions have operations done: begun in the background, or a few jobs cancelled at once."""
+"""How actions have operations done: begun in the background, or done at once to a few jobs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING
 
 from werkzeug.exceptions import Forbidden
 
+from qless_core.errors import BadArgument
+from qless_core.records import Report
+from qless_web.actions import chunks
 from qless_web.actions.outcome import Outcome
 from qless_web.actions.searching import found_by
 from qless_web.console import current
-from qless_web.operations import at_once, freezing, ordering
+from qless_web.operations import at_once as now
+from qless_web.operations import freezing, options, ordering
+from qless_web.operations.at_once import Done, Keeping
 from qless_web.operations.freezing import Asked
 from qless_web.operations.verbs import verb
 from qless_web.presenters import ask_words as words
@@ -18,7 +23,6 @@ from qless_web.presenters import operations
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qless_core.records import Report
     from qless_web.actions.form import Form
     from qless_web.operations.operation import Operation
     from qless_web.operations.options import Options
@@ -77,19 +81,57 @@ def begin(action: str, chosen: Selection, how: Options, who: Asked) -> Outcome:
     )
 
 
-def cancel(wanted: Sequence[tuple[str, str]], group: str, who: Asked) -> Report:
-    """Cancel jobs at once; they rest in the trash.
+def at_once(
+    action: str,
+    wanted: Sequence[tuple[str, str]],
+    group: str,
+    who: Asked,
+    how: Options = options.NONE,
+) -> Done:
+    """Do something to jobs at once, by an operation that can be undone.
 
     Args:
+        action: what.
         wanted: jids, each with the states it may be in, with commas between; "" for any.
         group: the failure group they must be failed in; "" for no matter which.
         who: who wants it.
+        how: how.
 
     Raises:
         QlessError: Redis refused.
 
     """
-    return at_once.cancel(current().client, wanted, group, who, _kept_s())
+    return now.act(
+        current().client, action, wanted, group=group, options=how, asked=who, keeping=_keeping()
+    )
+
+
+def whole(action: str, chosen: Selection, who: Asked, how: Options, *, patient: bool) -> Done:
+    """Do something to a whole group at once, by an operation that can be undone.
+
+    Args:
+        action: what.
+        chosen: the group.
+        who: who wants it.
+        how: how.
+        patient: whether to work to the end, however long that takes.
+
+    Raises:
+        QlessError: Redis refused.
+
+    """
+    group = chosen.group or ""
+    try:
+        made = prepare(action, chosen, how, who)
+    except BadArgument:
+        return Done(Report(emptied=(group,)))
+    client = current().client
+    until = None if patient else client.clock.monotonic() + chunks.BUDGET_S
+    return now.whole(client, made, group, _keeping(), until)
+
+
+def _keeping() -> Keeping:
+    return Keeping(_kept_s(), current().settings.trash_size * 1024 * 1024)
 
 
 def _kept_s() -> int:

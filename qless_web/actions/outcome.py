@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qless_core.records import Report
+    from qless_web.operations.at_once import Done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,7 @@ class Outcome:
         answer: what an original address answers, where that is more than the names.
         on: what it was done to, as the audit tells it, beside the names of its address.
         note: what was said about it before.
+        operation: the one that did it at once, which has a report and can be undone; "" for none.
         operations: those that were ordered; their jobs are put once it is noted who ordered them.
 
     """
@@ -48,6 +50,7 @@ class Outcome:
     answer: Any = None
     on: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    operation: str = ""
     operations: tuple[str, ...] = ()
 
     @property
@@ -59,7 +62,13 @@ class Outcome:
     def flash(self) -> Flash:
         """The message for the user."""
         several = len(self.done) + len(self.left) > 1
-        return Flash(self.text, self.tone, details=words.named(self.left) if several else ())
+        return Flash(
+            self.text,
+            self.tone,
+            link=Link("operations.show", {"operation": self.operation}) if self.operation else None,
+            link_text="Report and undo" if self.operation else "",
+            details=words.named(self.left) if several else (),
+        )
 
     def unfinished(self, again: Link) -> Outcome:
         """Tell the same, and that time was up before the end."""
@@ -105,6 +114,17 @@ def about(done: str, report: Report) -> Outcome:
         left=report.left,
         gone=emptied(report),
     )
+
+
+def by_operation(text: str, done: Done) -> Outcome:
+    """Tell of work on several jobs that an operation did at once.
+
+    Args:
+        text: what happened to them, as "Retried".
+        done: what was done, and by which operation.
+
+    """
+    return replace(about(text, done.report), operation=done.operation)
 
 
 def emptied(report: Report) -> tuple[tuple[Link, Link], ...]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from qless_core import reads
 from qless_web.actions import operating, targets
 from qless_web.actions.action import action
-from qless_web.actions.outcome import Outcome, about
+from qless_web.actions.outcome import Outcome, by_operation
 from qless_web.console import current
+from qless_web.operations.options import Options
 from qless_web.presenters import ask, ask_jobs
 from qless_web.presenters import ask_words as words
 from qless_web.presenters.jobs import HELD
@@ -64,7 +65,8 @@ def _ask_retry(form: Form) -> AskPage:
 def retry_jobs(form: Form) -> Outcome:
     """Put the ticked jobs that are still failed back to work, each in its own queue."""
     jobs = [(jid, "failed") for jid, _ in targets.named(form)]
-    return about("Retried", current().client.commands.bulk_move(targets.group(form), "", jobs))
+    done = operating.at_once("retry", jobs, targets.group(form), operating.asked(form))
+    return by_operation("Retried", done)
 
 
 # -- Move
@@ -98,8 +100,9 @@ def move_jobs(form: Form) -> Outcome:
     """Put the ticked jobs that are as they were shown to work in one queue."""
     queue = targets.queue(form)
     jobs = [(jid, targets.wanted(state) or targets.AT_REST) for jid, state in targets.named(form)]
-    report = current().client.commands.bulk_move(targets.group(form), queue, jobs)
-    return about(f"Moved to {queue}:", report)
+    how = Options(queue=queue)
+    done = operating.at_once("move", jobs, targets.group(form), operating.asked(form), how)
+    return by_operation(f"Moved to {queue}:", done)
 
 
 # -- Cancel
@@ -123,5 +126,5 @@ def cancel_jobs(form: Form) -> Outcome:
     """Remove the ticked jobs, and those shown that wait for them; they rest in the trash."""
     jids = form.all("jids")
     jobs = targets.shown(form, jids) if form.guarded else [(jid, "") for jid in jids]
-    report = operating.cancel(jobs, targets.group(form), operating.asked(form))
-    return about("Cancelled", report)
+    done = operating.at_once("cancel", jobs, targets.group(form), operating.asked(form))
+    return by_operation("Cancelled", done)

@@ -76,6 +76,7 @@ class Done:
     left_total: int
     is_finished: Annotated[bool, "False where time was up before the end: send it again."]
     value: Annotated[Any, "What counts now: the priority, or the tags; else null."]
+    operation: Annotated[str, "What did it, has a report and can be undone; empty for none."]
 
 
 #: For the document.
@@ -88,6 +89,7 @@ EXAMPLE = Done(
     left_total=1,
     is_finished=True,
     value=None,
+    operation="9f3c21aa0b3c4d5e",
 )
 
 
@@ -200,6 +202,7 @@ def _told(action: Action, outcome: Outcome) -> Response:
         left_total=len(outcome.left),
         is_finished=outcome.again is None,
         value=outcome.answer,
+        operation=outcome.operation,
     )
     return answer(done)
 

@@ -81,6 +81,10 @@ class Options:
         return plain
 
 
+#: Nothing but what is done anyway.
+NONE: Final = Options()
+
+
 def read(action: str, given: Mapping[str, Any]) -> Options:
     """Read the options of an operation from JSON.
 

@@ -88,7 +88,7 @@ def put_soon(client: Client, operation: str) -> None:
     """
     try:
         found = store.load(client, operation)
-        if found is not None and found.state == "queued":
+        if found is not None and found.state in ("queued", "running"):
             put(client, operation, found.run)
     except QlessError as error:
         log.warning("operation %s has to wait for its job: %s", operation, error)

@@ -9,6 +9,7 @@ from qless_web import trail
 from qless_web.formatting import tilde
 from qless_web.operations import at_once
 from qless_web.operations.freezing import Asked
+from qless_web.operations.options import Options
 from tests.support.shop import OPERATION, make_operation
 
 if TYPE_CHECKING:
@@ -55,7 +56,15 @@ def every_page(client: Client) -> tuple[str, ...]:
     client.redis.zadd(client.keys.workers, {worker: client.now() + 3_600})
     failed = [*map(text, client.redis.lrange(client.keys.failed("webhooks-HTTPError"), -9, -1))]
     make_operation(client, "retry", *failed, "gone", state="draft")
-    at_once.cancel(client, [(failed[0], "")], "", Asked(who="dana"), 3_600)
+    at_once.act(
+        client,
+        "cancel",
+        [(failed[0], "")],
+        group="",
+        options=Options(),
+        asked=Asked(who="dana"),
+        keeping=at_once.Keeping(3_600, 1_000_000),
+    )
     (rests,) = map(text, client.redis.zrange(client.keys.web("trash"), 0, 0))
     trail.write(client, trail.Entry(action="retry_job", who="dana", note="why"), days=1, most=100)
     (running,) = client.jobs.get(jobs["running"])

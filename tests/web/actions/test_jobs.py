@@ -92,7 +92,7 @@ def test_a_job_is_cancelled_from_its_question(web, shop):
 
     assert shop.state("a") == "gone"
     assert answer.headers["Location"] == f"{web.prefix}/queues/mail"
-    assert toasts(web.follow(answer)) == "Cancelled a."
+    assert toasts(web.follow(answer)) == "Cancelled a. Report and undo"
 
 
 def test_b53_the_jobs_that_wait_for_it_are_shown_and_go_with_it_in_one_call(web, shop):
@@ -108,7 +108,7 @@ def test_b53_the_jobs_that_wait_for_it_are_shown_and_go_with_it_in_one_call(web,
     answer = web.submit(question(page))
 
     assert [shop.state(jid) for jid in "abcd"] == ["gone"] * 4
-    assert toasts(web.follow(answer)) == "Cancelled 4 jobs."
+    assert toasts(web.follow(answer)) == "Cancelled 4 jobs. Report and undo"
 
 
 def test_b53_the_worker_of_a_running_job_is_told(web, shop, redis):
@@ -462,7 +462,7 @@ def test_htmx_leaves_the_page_of_a_job_that_is_gone(web, shop):
     answer = web.post(at("a", "cancel"), fields, **HTMX)
 
     assert answer.headers["HX-Redirect"] == f"{web.prefix}/queues/mail"
-    assert toasts(web.page("/queues/mail")) == "Cancelled a."
+    assert toasts(web.page("/queues/mail")) == "Cancelled a. Report and undo"
 
 
 def test_htmx_stays_on_a_list_that_a_job_leaves(web, shop):

@@ -23,7 +23,7 @@ def test_ticked_failures_are_retried(web, shop, client):
 
     told = web.follow(web.submit(question(page)))
 
-    assert toasts(told) == "Retried 2 jobs."
+    assert toasts(told) == "Retried 2 jobs. Report and undo"
     assert client.failures.groups == {"boom": 1}
 
 
@@ -57,7 +57,7 @@ def test_ticked_jobs_move_unless_a_worker_is_at_them(web, shop):
 
     told = web.follow(web.submit(question(page), queue="slow"))
 
-    assert toasts(told) == "Moved to slow: 2 jobs."
+    assert toasts(told) == "Moved to slow: 2 jobs. Report and undo"
     assert [shop.queue(jid) for jid in "abc"] == ["slow", "slow", "mail"]
 
 
@@ -179,7 +179,7 @@ def test_a_job_whose_data_is_no_json_moves_with_the_others(web, shop, client, re
 
     told = web.follow(web.submit(question(page), queue="slow"))
 
-    assert toasts(told) == "Moved to slow: 3 jobs."
+    assert toasts(told) == "Moved to slow: 3 jobs. Report and undo"
     assert [redis.hget(f"ql:j:{jid}", "queue") for jid in "xyz"] == ["slow"] * 3
     assert redis.hget("ql:j:y", "data") == "not json"
     assert client.failures.groups == {}
