@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from qless_core.client import Client
 from qless_core.command_line import Parser
-from qless_core.masking import hushed
+from qless_core.masking import hushed, masked
 from qless_web.accounts import command
 from qless_web.accounts.accounts import Accounts
 from qless_web.alerts import file as alerts_file
@@ -28,7 +28,7 @@ from qless_web.process.errors import StartError
 from qless_web.process.listening import address_of, listen
 from qless_web.process.pidfile import PidFile
 from qless_web.reading import Reading
-from qless_web.settings import SETTINGS, SettingError, Settings, masked, state_folder
+from qless_web.settings import SETTINGS, SettingError, Settings, state_folder
 from qless_web.tokens import Tokens, make
 
 if TYPE_CHECKING:

@@ -7,49 +7,31 @@ a test compares the two. Only `Settings.from_env` and `state_folder` read the en
 from __future__ import annotations
 
 import difflib
-import ipaddress
 import os
-import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from qless_core.connection import pool_of
 from qless_core.errors import BadArgument
-from qless_core.keys import complaint
 from qless_core.masking import hushed, masked
+from qless_web import checks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
 __all__ = [
-    "COLOURS",
     "SETTINGS",
-    "Network",
     "Setting",
     "SettingError",
     "Settings",
-    "masked",
     "state_folder",
 ]
 
 T = TypeVar("T")
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 #: Every environment variable of ours begins with this.
 ENV_PREFIX = "QLESS_WEB_"
-#: Names of the colours the environment's label may have; the style sheet knows the shades.
-COLOURS = ("grey", "blue", "green", "amber", "red", "violet")
-
-#: Roles of those who are signed in elsewhere; `none` lets in only those of the file of users.
-ROLES = ("none", "viewer", "operator", "admin")
-
-_YES = frozenset({"1", "yes", "true", "on"})
-_NO = frozenset({"", "0", "no", "false", "off"})
-
-
-#: What a server may be called: it stands in addresses and in the header.
-_SERVER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,39}")
 
 
 class SettingError(ValueError):
@@ -60,210 +42,6 @@ def state_folder() -> Path:
     """Return where the console keeps its pid, its log and its data when it is told no place."""
     home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(home) / "qless-web"
-
-
-# -- Checks: text or a value in, the value out; ValueError says what it must be ------------------
-
-
-def _text(value: object) -> str:
-    return str(value).strip()
-
-
-def _switch(value: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    word = _text(value).lower()
-    if word in _YES:
-        return True
-    if word in _NO:
-        return False
-    message = "must be yes or no"
-    raise ValueError(message)
-
-
-def _whole(lowest: int, highest: int) -> Callable[[object], int]:
-    def check(value: object) -> int:
-        text = _text(value)
-        if not re.fullmatch(r"\d{1,9}", text) or not lowest <= int(text) <= highest:
-            message = f"must be a whole number from {lowest} to {highest}"
-            raise ValueError(message)
-        return int(text)
-
-    return check
-
-
-def _seconds(lowest: float, highest: float) -> Callable[[object], float]:
-    def check(value: object) -> float:
-        message = f"must be a number of seconds from {lowest:g} to {highest:g}"
-        try:
-            number = float(_text(value))
-        except ValueError:
-            raise ValueError(message) from None
-        if not lowest <= number <= highest:
-            raise ValueError(message)
-        return number
-
-    return check
-
-
-def _words(value: object) -> tuple[str, ...]:
-    parts = value.split(",") if isinstance(value, str) else cast("Iterable[object]", value)
-    return tuple(word for word in map(_text, parts) if word)
-
-
-def _redis_url(value: object) -> str:
-    url = _text(value)
-    try:
-        pool_of(url)
-    except BadArgument as error:
-        raise SettingError(str(error)) from None
-    return url
-
-
-def _read_url(value: object) -> str:
-    url = _text(value)
-    if url and pool_of(_redis_url(url)).address.kind != "server":
-        message = "must name the one server to read at: redis://, rediss:// or unix://"
-        raise ValueError(message)
-    return url
-
-
-def _prefix(value: object) -> str:
-    path = _text(value).strip("/")
-    if not path:
-        return ""
-    if not re.fullmatch(r"[\w.~/-]+", path) or {"", ".", ".."} & set(path.split("/")):
-        message = "must be a path such as /ops/qless"
-        raise ValueError(message)
-    return f"/{path}"
-
-
-def _origins(value: object) -> tuple[str, ...]:
-    origins = tuple(origin.rstrip("/") for origin in _words(value))
-    for origin in origins:
-        if not re.fullmatch(r"https?://[^/\s]+", origin):
-            message = "must be origins such as https://ops.example.com, with commas between"
-            raise ValueError(message)
-    return origins
-
-
-def _runbooks(value: object) -> tuple[tuple[str, str], ...]:
-    """Read pairs of a pattern and an address: of a text, or of a mapping."""
-    if isinstance(value, str):
-        pairs = [each.partition("=")[::2] for each in _words(value)]
-    else:
-        pairs = list(cast("Any", getattr(value, "items", lambda: value))())
-    found = tuple((_text(pattern), _text(url)) for pattern, url in pairs)
-    for pattern, url in found:
-        if not pattern or not re.fullmatch(r"https?://[^/\s{}]+(?:/\S*)?", url):
-            message = "must be patterns of groups with addresses: mail-*=https://wiki.example/mail"
-            raise ValueError(message)
-    return found
-
-
-def _servers(value: object) -> tuple[tuple[str, str], ...]:
-    """Read names with addresses: of a text, or of a mapping."""
-    if isinstance(value, str):
-        pairs = [each.partition("=")[::2] for each in value.split()]
-    else:
-        pairs = list(cast("Any", getattr(value, "items", lambda: value))())
-    names = [_text(name) for name, _ in pairs]
-    if not all(map(_SERVER_NAME.fullmatch, names)) or len({*names}) < len(names):
-        message = "must be names, each once, with addresses: shop=redis://a:6379/0"
-        raise ValueError(message)
-    return tuple((name, _redis_url(url)) for name, (_, url) in zip(names, pairs, strict=True))
-
-
-def _colour(value: object) -> str:
-    colour = _text(value)
-    if colour not in COLOURS:
-        message = f"must be one of {', '.join(COLOURS)}"
-        raise ValueError(message)
-    return colour
-
-
-def _networks(value: object) -> tuple[Network, ...]:
-    try:
-        return tuple(ipaddress.ip_network(word) for word in _words(value))
-    except ValueError:
-        message = "must be addresses or networks such as 10.0.0.0/8, with commas between"
-        raise ValueError(message) from None
-
-
-def _header(value: object) -> str:
-    name = _text(value)
-    if name and not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name):
-        message = "must be the name of a header such as X-Forwarded-User"
-        raise ValueError(message)
-    return name
-
-
-def _issuer(value: object) -> str:
-    url = _text(value)
-    here = re.fullmatch(r"http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/[^\s?#]*)?", url)
-    if url and not here and not re.fullmatch(r"https://[^/\s?#@]+(/[^\s?#]*)?", url):
-        message = "must be an address such as https://id.example.com/"
-        raise ValueError(message)
-    return url
-
-
-def _provider_roles(value: object) -> tuple[tuple[str, str], ...]:
-    """Read pairs of a value and a role: of a text, or of a mapping."""
-    if isinstance(value, str):
-        pairs = [each.rpartition("=")[::2] for each in _words(value)]
-    else:
-        pairs = list(cast("Any", getattr(value, "items", lambda: value))())
-    found = tuple((_text(each), _text(role)) for each, role in pairs)
-    if any(not each or role not in ROLES[1:] for each, role in found):
-        message = f"must be values with roles: ops=operator,platform=admin; {', '.join(ROLES[1:])}"
-        raise ValueError(message)
-    return found
-
-
-def _role(value: object) -> str:
-    role = _text(value)
-    if role not in ROLES:
-        message = f"must be one of {', '.join(ROLES)}"
-        raise ValueError(message)
-    return role
-
-
-def _users_file(value: object) -> Path | None:
-    """Turn yes into the usual place and no into none; anything else is a path."""
-    word = "" if value is None else _text(value)
-    if word.lower() in _YES:
-        return state_folder() / "users"
-    return None if word.lower() in _NO else Path(word).expanduser()
-
-
-def _filled(value: object) -> str:
-    text = _text(value)
-    if not text:
-        message = "must not be empty"
-        raise ValueError(message)
-    return text
-
-
-def _namespace(value: object) -> str:
-    text = _filled(value)
-    if problem := complaint(text):
-        raise ValueError(problem)
-    return text
-
-
-def _place(value: object) -> Path | None:
-    return None if value is None or not _text(value) else Path(_text(value)).expanduser()
-
-
-def _data_folder(value: object) -> Path | None:
-    """Turn yes into the usual folder and no into none; anything else is a path."""
-    word = "" if value is None else _text(value)
-    if word.lower() in _YES:
-        return state_folder() / "data"
-    return None if word.lower() in _NO else Path(word).expanduser()
-
-
-# -- The table -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,170 +89,209 @@ class Settings:
 
     redis_url: str = _setting(
         "redis://localhost:6379/0",
-        _redis_url,
+        checks.redis_url,
         "where the jobs are: redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://",
         env=("REDIS_URL",),
         secret=True,
     )
     read_url: str = _setting(
-        "", _read_url, "a replica of that, for pages to read at while it keeps up", secret=True
+        "",
+        checks.read_url,
+        "a replica of that, for pages to read at while it keeps up",
+        secret=True,
     )
     servers: tuple[tuple[str, str], ...] = _setting(
         (),
-        _servers,
+        checks.servers,
         "several servers in one console: NAME=URL, with blanks between; in place of redis_url",
         secret=True,
     )
     shards: bool = _setting(
         default=False,
-        check=_switch,
+        check=checks.switch,
         text="show the servers as shards of one queue: pages of all, and one sign-in",
     )
-    namespace: str = _setting("ql:", _namespace, "what the names of all Redis keys begin with")
-    host: str = _setting("127.0.0.1", _filled, "address to listen on")
-    port: int = _setting(
-        5678, _whole(0, 65535), "port to listen on; 0 takes a free one and prints it", letter="p"
+    namespace: str = _setting(
+        "ql:", checks.namespace, "what the names of all Redis keys begin with"
     )
-    prefix: str = _setting("", _prefix, "path under which the console is served, as /ops/qless")
+    host: str = _setting("127.0.0.1", checks.filled, "address to listen on")
+    port: int = _setting(
+        5678,
+        checks.whole(0, 65535),
+        "port to listen on; 0 takes a free one and prints it",
+        letter="p",
+    )
+    prefix: str = _setting(
+        "", checks.prefix, "path under which the console is served, as /ops/qless"
+    )
     threads: int = _setting(
-        64, _whole(2, 4096), "requests served at once; each open page with live updates takes one"
+        64,
+        checks.whole(2, 4096),
+        "requests served at once; each open page with live updates takes one",
     )
     foreground: bool = _setting(
-        default=False, check=_switch, text="stay in the foreground and log there", letter="F"
+        default=False, check=checks.switch, text="stay in the foreground and log there", letter="F"
     )
     pid_file: Path | None = _setting(  # noqa: RUF009 - a field
-        None, _place, "file that names the running process; by default one for each port"
+        None, checks.place, "file that names the running process; by default one for each port"
     )
     log_file: Path | None = _setting(  # noqa: RUF009 - a field
-        None, _place, "file the daemon logs to; by default one for each port"
+        None, checks.place, "file the daemon logs to; by default one for each port"
     )
-    access_log: str = _setting("", _text, "file for one line a request, or - for standard output")
+    access_log: str = _setting(
+        "", checks.text, "file for one line a request, or - for standard output"
+    )
     embedded: Path | None = _setting(  # noqa: RUF009 - a field
         None,
-        _data_folder,
+        checks.place_or(lambda: state_folder() / "data"),
         "run a Redis server of its own that keeps its data in this folder (yes: the usual one)",
     )
     demo: bool = _setting(
-        default=False, check=_switch, text="show a made-up shop on a temporary Redis of its own"
+        default=False,
+        check=checks.switch,
+        text="show a made-up shop on a temporary Redis of its own",
     )
-    read_only: bool = _setting(default=False, check=_switch, text="show everything, change nothing")
+    read_only: bool = _setting(
+        default=False, check=checks.switch, text="show everything, change nothing"
+    )
     allow_anonymous: bool = _setting(
         default=False,
-        check=_switch,
+        check=checks.switch,
         text="listen on other addresses than this machine's own, with no sign-in",
     )
     trusted_hosts: tuple[str, ...] = _setting(
-        (), _words, "host names to answer to, with commas between; none: any"
+        (), checks.words, "host names to answer to, with commas between; none: any"
     )
     trusted_origins: tuple[str, ...] = _setting(
-        (), _origins, "origins other than its own whose pages may send changes"
+        (), checks.origins, "origins other than its own whose pages may send changes"
     )
     writes_per_minute: int = _setting(
-        3_000, _whole(0, 1_000_000), "changes that one address may ask for in a minute; 0: any"
+        3_000,
+        checks.whole(0, 1_000_000),
+        "changes that one address may ask for in a minute; 0: any",
     )
     proxy_hops: int = _setting(
-        0, _whole(0, 10), "proxies in front whose X-Forwarded headers are believed"
+        0, checks.whole(0, 10), "proxies in front whose X-Forwarded headers are believed"
     )
-    environment: str = _setting("", _text, "label in the header, as staging")
+    environment: str = _setting("", checks.text, "label in the header, as staging")
     environment_colour: str = _setting(
-        "grey", _colour, f"colour of that label: {', '.join(COLOURS)}"
+        "grey", checks.colour, f"colour of that label: {', '.join(checks.COLOURS)}"
     )
     users_file: Path | None = _setting(  # noqa: RUF009 - a field
-        None, _users_file, "file with who may sign in (yes: the usual one, of qless-web user)"
+        None,
+        checks.place_or(lambda: state_folder() / "users"),
+        "file with who may sign in (yes: the usual one, of qless-web user)",
     )
     secret_keys: tuple[str, ...] = _setting(
         (),
-        _words,
+        checks.words,
         "keys that sign sessions, the first for new ones; none: one that is kept in a file",
         secret=True,
     )
     session_idle_s: float = _setting(
-        43_200.0, _seconds(60, 2_592_000), "seconds after which somebody who does nothing is out"
+        43_200.0,
+        checks.seconds(60, 2_592_000),
+        "seconds after which somebody who does nothing is out",
     )
     session_max_s: float = _setting(
-        604_800.0, _seconds(60, 31_536_000), "seconds after which one has to sign in again"
+        604_800.0, checks.seconds(60, 31_536_000), "seconds after which one has to sign in again"
     )
     proxy_user_header: str = _setting(
-        "", _header, "header in which a proxy says whom it has signed in, as X-Forwarded-User"
+        "", checks.header, "header in which a proxy says whom it has signed in, as X-Forwarded-User"
     )
-    trusted_proxies: tuple[Network, ...] = _setting(
-        (), _networks, "addresses of the proxies whose word on that counts, as 10.0.0.0/8"
+    trusted_proxies: tuple[checks.Network, ...] = _setting(
+        (), checks.networks, "addresses of the proxies whose word on that counts, as 10.0.0.0/8"
     )
     oidc_issuer: str = _setting(
-        "", _issuer, "OpenID provider that signs people in, as https://id.example.com/"
+        "", checks.issuer, "OpenID provider that signs people in, as https://id.example.com/"
     )
-    oidc_client_id: str = _setting("", _text, "what the provider calls this console")
+    oidc_client_id: str = _setting("", checks.text, "what the provider calls this console")
     oidc_client_secret: str = _setting(
-        "", _text, "the secret that goes with it; none: PKCE alone", secret=True
+        "", checks.text, "the secret that goes with it; none: PKCE alone", secret=True
     )
     oidc_scopes: tuple[str, ...] = _setting(
-        ("profile", "email"), _words, "what is asked of the provider beside openid"
+        ("profile", "email"), checks.words, "what is asked of the provider beside openid"
     )
     oidc_name_claim: str = _setting(
-        "preferred_username", _filled, "claim that says what somebody is called"
+        "preferred_username", checks.filled, "claim that says what somebody is called"
     )
     oidc_role_claim: str = _setting(
-        "", _text, "claim that says what somebody may do, as groups or realm_access.roles"
+        "", checks.text, "claim that says what somebody may do, as groups or realm_access.roles"
     )
     oidc_roles: tuple[tuple[str, str], ...] = _setting(
-        (), _provider_roles, "roles by values of that claim: `ops=operator,platform=admin`"
+        (), checks.provider_roles, "roles by values of that claim: `ops=operator,platform=admin`"
     )
     default_role: str = _setting(
         "viewer",
-        _role,
-        f"role of those signed in elsewhere that users_file does not name: {', '.join(ROLES)}",
+        checks.role,
+        "role of those signed in elsewhere that users_file does not name: "
+        f"{', '.join(checks.ROLES)}",
     )
     api_token_file: Path | None = _setting(  # noqa: RUF009 - a field
-        None, _place, "file with who may use the API; without it the rules of the pages count"
+        None, checks.place, "file with who may use the API; without it the rules of the pages count"
     )
     alerts: bool = _setting(
-        default=True, check=_switch, text="look in this process whether the rules of alerts hold"
+        default=True,
+        check=checks.switch,
+        text="look in this process whether the rules of alerts hold",
     )
     alerts_file: Path | None = _setting(  # noqa: RUF009 - a field
-        None, _place, "file with rules of alerts, in TOML; others are made on the page"
+        None, checks.place, "file with rules of alerts, in TOML; others are made on the page"
     )
     alerts_every_s: float = _setting(
-        15.0, _seconds(1, 3600), "seconds between two looks whether the rules of alerts hold"
+        15.0, checks.seconds(1, 3600), "seconds between two looks whether the rules of alerts hold"
     )
     alerts_private: bool = _setting(
         default=False,
-        check=_switch,
+        check=checks.switch,
         text="let alerts be sent to this machine and to networks of one's own",
     )
-    metrics: bool = _setting(default=True, check=_switch, text="answer Prometheus at /metrics")
+    metrics: bool = _setting(
+        default=True, check=checks.switch, text="answer Prometheus at /metrics"
+    )
     count_minutes: bool = _setting(
-        default=True, check=_switch, text="note once a minute what was done, for the charts"
+        default=True, check=checks.switch, text="note once a minute what was done, for the charts"
     )
     run_operations: bool = _setting(
-        default=True, check=_switch, text="do operations on many jobs in this process"
+        default=True, check=checks.switch, text="do operations on many jobs in this process"
     )
     trash_hours: int = _setting(
-        24, _whole(1, 24 * 365), "hours for which cancelled jobs can come back"
+        24, checks.whole(1, 24 * 365), "hours for which cancelled jobs can come back"
     )
     trash_size: int = _setting(
-        256, _whole(1, 1_000_000), "megabytes of Redis that they may take; the oldest go first"
+        256,
+        checks.whole(1, 1_000_000),
+        "megabytes of Redis that they may take; the oldest go first",
     )
-    audit_days: int = _setting(90, _whole(1, 36_500), "days for which the audit is kept")
+    audit_days: int = _setting(90, checks.whole(1, 36_500), "days for which the audit is kept")
     audit_size: int = _setting(
-        100_000, _whole(100, 10_000_000), "records that the audit keeps at most"
+        100_000, checks.whole(100, 10_000_000), "records that the audit keeps at most"
     )
     index: bool = _setting(
-        default=True, check=_switch, text="keep an index of all jobs, for searches; else they scan"
+        default=True,
+        check=checks.switch,
+        text="keep an index of all jobs, for searches; else they scan",
     )
     index_rate: int = _setting(
-        4000, _whole(0, 1_000_000), "jobs a second that are read for it at most; 0: no bound"
+        4000, checks.whole(0, 1_000_000), "jobs a second that are read for it at most; 0: no bound"
     )
     runbooks: tuple[tuple[str, str], ...] = _setting(
-        (), _runbooks, "pages that tell what to do: `mail-*=https://…`, more with commas between"
+        (),
+        checks.runbooks,
+        "pages that tell what to do: `mail-*=https://…`, more with commas between",
     )
     state_dir: Path | None = _setting(  # noqa: RUF009 - a field
-        None, _place, "folder for what the console keeps on this host; by default the usual one"
+        None,
+        checks.place,
+        "folder for what the console keeps on this host; by default the usual one",
     )
     live_max_streams: int = _setting(
-        48, _whole(0, 4000), "open live pages served at once; others ask again from time to time"
+        48,
+        checks.whole(0, 4000),
+        "open live pages served at once; others ask again from time to time",
     )
     live_tick_s: float = _setting(
-        1.0, _seconds(0.1, 60), "seconds between two looks at what has changed"
+        1.0, checks.seconds(0.1, 60), "seconds between two looks at what has changed"
     )
 
     def __post_init__(self) -> None:
@@ -588,8 +405,8 @@ SETTINGS: tuple[Setting, ...] = _table()
 def _checked(setting: Setting, value: object, called: str) -> object:
     try:
         return setting.check(value)
-    except SettingError:
-        raise
+    except BadArgument as error:
+        raise SettingError(str(error)) from None
     except (ValueError, TypeError) as error:
         message = f"{called} {error}, not {_shown(setting, value)!r}"
         raise SettingError(message) from None

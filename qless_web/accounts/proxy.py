@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from flask import Request
 
-    from qless_web.settings import Network
+    from qless_web.checks import Network
 
 
 @dataclass(frozen=True, slots=True)
