@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from qless_core.client import Client
     from qless_core.duration import Duration
-    from qless_core.records import QueueCounts
-    from qless_core.stats import Day, QueueStats
+    from qless_core.records import QueueCounts, QueueStats
+    from qless_core.stats import Day
 
     #: A job as `Commands.bulk_put` takes it.
     Row = list[str | float]

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 
 from qless_core.errors import BadArgument
 from qless_core.options import as_number
-from qless_core.records import LAYOUT, STARTS, Bin, Histogram, QueueStats, Timing
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     from qless_core.client import Client
+    from qless_core.records import QueueStats
 
     #: A date, also as text (`2026-11-30`), a datetime, or epoch seconds.
     Day: TypeAlias = float | str | dt.date | dt.datetime
-
-__all__ = ["LAYOUT", "STARTS", "Bin", "Histogram", "QueueStats", "Stats", "Timing"]
 
 
 class Stats:

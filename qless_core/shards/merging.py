@@ -8,9 +8,9 @@ from dataclasses import fields
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, TypeVar
 
+from qless_core.histogram import Histogram
 from qless_core.records import (
     Closure,
-    Histogram,
     JidPage,
     QueueCounts,
     QueueStats,

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from qless_core.stats import LAYOUT, Histogram
+from qless_core.histogram import LAYOUT, Histogram
 from qless_web.formatting import duration
 from qless_web.presenters import charts
 from qless_web.presenters.page import Link

@@ -23,8 +23,8 @@ from qless_core.failures import Failures
 from qless_core.jobs import Jobs
 from qless_core.options import OPTIONS
 from qless_core.queue import Queue, QueueJobs, Queues
+from qless_core.records import QueueStats
 from qless_core.script import Script
-from qless_core.stats import QueueStats
 from qless_core.tags import Tags
 from qless_core.worker_registry import Workers
 from tests.support.polling import eventually

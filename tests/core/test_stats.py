@@ -5,7 +5,7 @@ import datetime as dt
 import pytest
 
 from qless_core.errors import BadArgument
-from qless_core.stats import STARTS, Bin, Histogram
+from qless_core.histogram import STARTS, Bin, Histogram
 
 EMPTY = (0,) * 148
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from qless_core.histogram import STARTS
 from qless_core.reads.queues import QueueDay, QueueDetail, QueueSummary
-from qless_core.stats import STARTS
 from qless_web.formatting import UNKNOWN
 from qless_web.minutes import Minutes
 from qless_web.presenters.queue_stats import day_of, histogram, queue_stats, timing
