@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qless_web.extensions import Seen
 from qless_web.formatting import absolute, count, duration, short_jid
-from qless_web.presenters import jobs, named, timeline, traces, words
-from qless_web.presenters.data import Node, tree
+from qless_web.presenters import jobs, named, related, timeline, traces, words
+from qless_web.presenters.facts import Data, Fact, Tag, data, tags
 from qless_web.presenters.graph import FEW, Graph, graph
 from qless_web.presenters.page import Action, Crumb, Link, Page
 from qless_web.presenters.why import Why, why
@@ -17,58 +17,10 @@ from qless_web.presenters.words import Sentence, sentence
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from qless_core.reads.job import JobDetail, Related
+    from qless_core.reads.job import JobDetail
     from qless_core.reads.relatives import Relatives
     from qless_core.reads.rows import JobRow
     from qless_web.triage.fellows import Fellows
-
-
-#: Jobs listed on each side of a dependency, those that failed first; the graph's page has more.
-RELATED = 12
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
-    """One line of what a job is; ``action`` changes it."""
-
-    term: str
-    words: Sentence
-    action: Action | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tag:
-    """A tag, where its jobs are, and what takes it off."""
-
-    text: str
-    link: Link
-    remove: Action
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Data:
-    """A job's data.
-
-    Attributes:
-        text: as stored; None when it is too large to come along.
-        tree: the same folded; None when there is no text.
-        bytes: its size.
-        whole: where it is as text, byte for byte.
-        download: where it is as a file.
-        folded: where it is folded, part by part, whatever its size.
-        edit: what gives the job other data; None where it cannot be given any.
-        duplicate: what puts another job like it; None of a recurring one.
-
-    """
-
-    text: str | None
-    tree: Node | None
-    bytes: int
-    whole: Link
-    download: Link
-    folded: Link
-    edit: Action | None = None
-    duplicate: Action | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,37 +89,6 @@ class OtherRuns:
     looked_at: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelatedJob:
-    """A job that this one waits for, or that waits for it; ``state`` "" when it is gone."""
-
-    jid: str
-    klass: str
-    state: str
-    link: Link
-    blocks: bool = False
-    undepend: Action | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelatedJobs:
-    """Jobs on one side of a dependency: those shown, and how many there are."""
-
-    shown: tuple[RelatedJob, ...]
-    total: int
-    undepend_all: Action | None = None
-
-    @property
-    def more(self) -> int:
-        """How many are not shown."""
-        return max(0, self.total - len(self.shown))
-
-    @property
-    def blocking(self) -> int:
-        """How many of those shown failed or are gone: they come first."""
-        return sum(1 for each in self.shown if each.blocks)
-
-
 @dataclass(frozen=True, kw_only=True)
 class JobPage(Page):
     """One job.
@@ -215,8 +136,8 @@ class JobPage(Page):
     life: timeline.Life
     data: Data
     seen: Seen
-    dependencies: RelatedJobs
-    dependents: RelatedJobs
+    dependencies: related.RelatedJobs
+    dependents: related.RelatedJobs
     graph: Graph | None
     graph_link: Link
     timeline_link: Link
@@ -269,8 +190,8 @@ def job_page(found: JobDetail, around: Around, now: float) -> JobPage:
         life=life,
         data=data(row.jid, found.data, found.data_bytes, editable=is_editable(row.state)),
         seen=_seen(row),
-        dependencies=_dependencies(found),
-        dependents=_related(found.dependents, found.dependents_total),
+        dependencies=related.dependencies(found),
+        dependents=related.dependents(found),
         graph=None if around.relatives is None else graph(around.relatives, FEW),
         graph_link=Link("jobs.graph", {"jid": row.jid}),
         timeline_link=Link("lives.chain", {"jid": row.jid}),
@@ -406,39 +327,6 @@ def _times(found: JobDetail) -> Iterable[Fact]:
         yield Fact(term="Tracked", words=sentence(words.past(found.tracked_since)))
 
 
-def tags(jid: str, texts: Iterable[str]) -> tuple[Tag, ...]:
-    """Return the tags of a job, each once."""
-    return tuple(
-        Tag(
-            text=text,
-            link=jobs.tag_link(text),
-            remove=Action(
-                text="Remove",
-                link=Link("act.remove_tag", {"jid": jid}),
-                fields=(("tag", text),),
-            ),
-        )
-        for text in dict.fromkeys(texts)
-    )
-
-
-def data(jid: str, text: str | None, size: int, *, editable: bool | None = None) -> Data:
-    """Return what the page shows of a job's data; `text` None where it is too large."""
-    edit = Action(text="Edit", link=Link("act.edit_data", {"jid": jid}), asks=True)
-    again = Action(text="Duplicate", link=Link("act.duplicate_job", {"jid": jid}), asks=True)
-    whole = Link("jobs.data", {"jid": jid})
-    return Data(
-        text=text,
-        tree=None if text is None else tree(text),
-        bytes=size,
-        whole=whole,
-        download=whole.also(download=1),
-        folded=Link("jobs.tree", {"jid": jid}),
-        edit=edit if editable else None,
-        duplicate=None if editable is None else again,
-    )
-
-
 def _progress(row: JobRow) -> Progress | None:
     told = row.progress
     if told is None:
@@ -461,55 +349,6 @@ def _failure(found: JobDetail) -> Failure | None:
         when=row.failed_at,
         worker=sentence(words.worker(worker)) if worker else (),
         current=row.state == "failed",
-    )
-
-
-def _dependencies(found: JobDetail) -> RelatedJobs:
-    waits = found.row.state == "depends"
-    jid = found.row.jid
-    every = Action(
-        text="Undepend all",
-        link=Link("act.undepend_job", {"jid": jid}),
-        icon="undepend",
-        asks=True,
-    )
-    return _related(
-        found.dependencies,
-        found.dependencies_total,
-        waiting=jid if waits else None,
-        undepend_all=every if waits and found.dependencies_total > 1 else None,
-    )
-
-
-def _related(
-    found: Iterable[Related],
-    total: int,
-    *,
-    waiting: str | None = None,
-    undepend_all: Action | None = None,
-) -> RelatedJobs:
-    rows = [
-        RelatedJob(
-            jid=each.jid,
-            klass=each.klass,
-            state=each.state,
-            link=jobs.job_link(each.jid),
-            blocks=waiting is not None and each.state in jobs.BLOCKING,
-            undepend=None if waiting is None else _undepend(waiting, each.jid),
-        )
-        for each in found
-    ]
-    rows.sort(key=lambda each: (each.state not in jobs.BLOCKING, each.state == "complete"))
-    return RelatedJobs(
-        shown=tuple(rows[:RELATED]), total=max(total, len(rows)), undepend_all=undepend_all
-    )
-
-
-def _undepend(jid: str, dependency: str) -> Action:
-    return Action(
-        text="Undepend",
-        link=Link("act.undepend_job", {"jid": jid, "dependency": dependency}),
-        asks=True,
     )
 
 

@@ -10,7 +10,7 @@ from qless_core.cron import Cron
 from qless_core.errors import BadArgument
 from qless_web.formatting import count, duration, short_jid
 from qless_web.presenters import jobs, named, paging, words
-from qless_web.presenters.job import Data, Fact, Tag, data, tags
+from qless_web.presenters.facts import Data, Fact, Tag, data, tags
 from qless_web.presenters.page import Action, Crumb, EmptyState, Link, Page, Pager, pager
 from qless_web.presenters.why import Why
 from qless_web.presenters.words import sentence
