@@ -70,9 +70,9 @@ class Sweep:
         self._source.looked_at(len(jids))
         self._take(list(dict.fromkeys(jids)))
         if len(jids) < size:
-            self._unmet = [
-                jid for seq, jid in self._store.members(self.place) if not self._is_met(seq)
-            ]
+            # What came in meanwhile was read just now.
+            known = self._store.members(self.place, self._last)
+            self._unmet = [jid for seq, jid in known if not self._is_met(seq)]
 
     def _take(self, jids: Sequence[str]) -> None:
         known = self._store.lying(jids)
@@ -89,8 +89,7 @@ class Sweep:
             self._since = None
 
     def _is_met(self, seq: int) -> bool:
-        # What came in meanwhile was read just now.
-        return seq > self._last or bool(self._met[seq >> 3] & 1 << (seq & 7))
+        return bool(self._met[seq >> 3] & 1 << (seq & 7))
 
 
 def read_in(

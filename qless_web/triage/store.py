@@ -240,10 +240,17 @@ class Store:
                 found[jid] = Lying(*row)
         return found
 
-    def members(self, place: Place) -> Iterator[tuple[int, str]]:
-        """Give the running number and the jid of each job that is known to lie in a place."""
+    def members(self, place: Place, last: int) -> Iterator[tuple[int, str]]:
+        """Give the running number and the jid of each job that is known to lie in a place.
+
+        Args:
+            place: the list.
+            last: the greatest running number that counts; what came later is left out at once.
+
+        """
         for where, params in self._rows_of(place):
-            for id_, jid in self._db.execute(f"SELECT id, jid FROM jobs WHERE {where}", params):  # noqa: S608 - of two texts of ours
+            query = f"SELECT id, jid FROM jobs WHERE {where} AND id & 4294967295 <= ?"  # noqa: S608 - of two texts of ours
+            for id_, jid in self._db.execute(query, (*params, last)):
                 yield seq_of(id_), jid
 
     def size(self, place: Place) -> int:
