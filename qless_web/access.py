@@ -91,5 +91,12 @@ class Grant:
         return not self.queues or _fits(queue, self.queues)
 
 
+def strangers(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Give the patterns that fit none of the actions, as far as they are declared by now."""
+    if not DECLARED:
+        return ()
+    return tuple(each for each in patterns if not any(_fits(name, (each,)) for name in DECLARED))
+
+
 def _fits(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qless_core.command_line import Parser
-from qless_web.access import ROLES, Grant
+from qless_web.access import DECLARED, ROLES, Grant, strangers
 from qless_web.accounts.passwords import hashed
 from qless_web.accounts.users import ELSEWHERE, User, is_name, read, write
 from qless_web.settings import SettingError, Settings, state_folder
@@ -89,7 +89,7 @@ def _add(place: Path, told: argparse.Namespace) -> None:
     if told.name in known:
         message = f"{told.name} is there already; change or passwd is for who is there"
         raise SettingError(message)
-    limits = _patterns("queues", told.queues), _patterns("actions", told.actions)
+    limits = _patterns("queues", told.queues), _actions(told.actions)
     grant = Grant(told.role, *limits)
     password = ELSEWHERE if told.no_password else hashed(_password())
     write(place, [*known.values(), User(told.name, grant, password)])
@@ -100,7 +100,7 @@ def _change(place: Path, told: argparse.Namespace) -> None:
     given = {
         "role": told.role,
         "queues": None if told.queues is None else _patterns("queues", told.queues),
-        "actions": None if told.actions is None else _patterns("actions", told.actions),
+        "actions": None if told.actions is None else _actions(told.actions),
     }
     anew = {name: value for name, value in given.items() if value is not None}
     if not anew:
@@ -149,6 +149,16 @@ def _patterns(what: str, text: str) -> tuple[str, ...]:
     found = tuple(part for part in text.split(",") if part)
     if any(not _PATTERN.fullmatch(part) for part in found):
         message = f"{what} are patterns without blanks, with commas between; ? stands for a blank"
+        raise SettingError(message)
+    return found
+
+
+def _actions(text: str) -> tuple[str, ...]:
+    found = _patterns("actions", text)
+    if unknown := strangers(found):
+        message = (
+            f"no action is called {', '.join(unknown)}; there are {', '.join(sorted(DECLARED))}"
+        )
         raise SettingError(message)
     return found
 

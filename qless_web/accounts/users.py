@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, cast
 
-from qless_web.access import ROLES, Grant, Role
+from qless_web.access import ROLES, Grant, Role, strangers
 from qless_web.accounts import passwords
 from qless_web.settings import SettingError
 
@@ -101,7 +101,7 @@ class Users:
         self._place = place
         self._lock = Lock()
         self._read_at = _stamp(place)
-        self._known = read(place)
+        self._known = _told(read(place))
 
     def find(self, name: str) -> User | None:
         """Find somebody, as the file says now."""
@@ -121,10 +121,18 @@ class Users:
                 return
             self._read_at = stamp
             try:
-                self._known = read(self._place)
+                self._known = _told(read(self._place))
             except SettingError as error:
                 # Those who were known stay so: nobody is let in by a file that is half written.
                 log.error("the users are those from before: %s", error)  # noqa: TRY400 - it says all
+
+
+def _told(users: Mapping[str, User]) -> Mapping[str, User]:
+    """Say in the log who is limited to actions that there are not: a file outlives a version."""
+    for user in users.values():
+        if unknown := strangers(user.grant.actions):
+            log.warning("%s is limited to %s, and no action is called so", user.name, unknown)
+    return users
 
 
 def read(place: Path) -> Mapping[str, User]:

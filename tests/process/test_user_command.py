@@ -64,6 +64,12 @@ def test_users_are_added_listed_changed_and_removed(command, place):
         (("add", "dana"), "short", "8 to 1,000 characters"),
         (("add", "dana", "--role", "owner"), PASSWORD, "owner"),
         (("add", "dana", "--queues", "a b"), PASSWORD, "without blanks"),
+        (
+            ("add", "dana", "--actions", "retry_*,nosuch*"),
+            PASSWORD,
+            "no action is called nosuch*; ",
+        ),
+        (("add", "dana", "--actions", "retry"), PASSWORD, "cancel_jobs, "),
         (("passwd", "kim"), PASSWORD, "there is no user 'kim' in "),
         (("remove", "kim"), PASSWORD, "there is no user 'kim' in "),
         (("change", "kim", "--role", "admin"), PASSWORD, "there is no user 'kim' in "),
@@ -90,6 +96,9 @@ def test_what_somebody_may_do_is_changed_and_the_password_stays(command, place):
     assert promoted.stdout == f"dana is operator from now on, in {place}\n"
     line = place.read_text().splitlines()[0]
     assert line == f"dana operator {password} queues=mail* actions=retry_*"
+
+    refused = user(command, "change", "dana", "--actions", "retri_*")
+    assert "no action is called retri_*; there are acknowledge_group, " in refused.stderr
 
     assert user(command, "change", "dana", "--queues", "").returncode == 0
     assert place.read_text() == f"dana operator {password} actions=retry_*\nerik viewer -\n"
