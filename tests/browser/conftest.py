@@ -35,6 +35,20 @@ def base_url():
     return ""
 
 
+#: What the browser says of an answer that is no 200, which many journeys lead to on purpose.
+ANSWERED = "Failed to load resource: "
+
+
+@pytest.fixture
+def context(context):
+    """Fail a test in which the browser complained: of a script, or of what the policy forbids."""
+    complaints = []
+    context.on("console", lambda said: said.type == "error" and complaints.append(said.text))
+    context.on("weberror", lambda raised: complaints.append(str(raised.error)))
+    yield context
+    assert [each for each in complaints if not each.startswith(ANSWERED)] == []
+
+
 @pytest.fixture
 def console(client):
     """Serve a console; the address of its first page."""
