@@ -162,12 +162,13 @@ def _row(name: str, option: Option, stored: str | None, noted: Mapping[str, Chan
         problem = f"stored is “{_short(stored or '')}”, which is no number: the default counts"
     last = noted.get(name)
     ours = last is not None and last.now == stored
+    none = "as for all queues" if _QUEUE in option.name else "not set"
     return OptionRow(
         name=name,
         help=option.help,
-        value=_said(counts, option.unit),
+        value=_said(counts, option.unit, none),
         also=_in_larger_units(counts, option.unit),
-        default=_said(option.default, option.unit),
+        default=_said(option.default, option.unit, none),
         is_set=stored is not None,
         problem=problem,
         changed_by=(last.who or last.address) if last and ours else "",
@@ -176,9 +177,9 @@ def _row(name: str, option: Option, stored: str | None, noted: Mapping[str, Chan
     )
 
 
-def _said(value: str | float | None, unit: str) -> str:
+def _said(value: str | float | None, unit: str, none: str) -> str:
     if value is None:
-        return "as for all queues"
+        return none
     if not unit:
         return _short(str(value))
     if value == 1:
