@@ -251,6 +251,25 @@ def _raised(lines: list[str]) -> str:
     return next((line for line in after if not line[0].isspace()), lines[-1])
 
 
+#: What isolates a part of a text, in Unicode's words, and a part that is isolated.
+_OPEN, _CLOSE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
+ISOLATED = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
+
+
+def isolated(name: str) -> str:
+    r"""Mark a name, or other data, inside of a sentence: it is not ours to translate or turn round.
+
+    >>> isolated("mail"), plain(f"{isolated('mail')} is paused")
+    ('\u2068mail\u2069', 'mail is paused')
+    """
+    return f"{_OPEN}{name.replace(_OPEN, '').replace(_CLOSE, '')}{_CLOSE}"
+
+
+def plain(text: str) -> str:
+    """Take such marks away again, for what is no page: a title, a program, a log."""
+    return ISOLATED.sub(r"\1", text)
+
+
 def printable(text: str) -> str:
     r"""Make text that a page can hold of bytes that are not UTF-8, and of halves of pairs.
 

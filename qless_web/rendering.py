@@ -19,6 +19,7 @@ from flask import (
     url_for,
 )
 from jinja2 import StrictUndefined
+from markupsafe import Markup, escape
 from werkzeug.routing import BaseConverter, BuildError
 
 from qless_core.errors import RedisUnavailable
@@ -46,6 +47,11 @@ SERVERS = "qless_web.servers"
 FLASH_COOKIE = "qless_flash"
 _FLASH_S = 60
 _FLASH_BYTES = 3_000
+
+
+#: Stands in the element of a name, or of other data: it is for nobody to translate, and what is
+#: written from the right there moves nothing of the line around it.
+_VERBATIM = Markup('translate="no" dir="auto"')
 
 
 class NameConverter(BaseConverter):
@@ -207,6 +213,8 @@ def install(app: Flask) -> None:
             "duration",
             "head",
             "iso",
+            "isolated",
+            "plain",
             "printable",
             "short_jid",
             "since",
@@ -216,9 +224,11 @@ def install(app: Flask) -> None:
         )
     }
     # Times are written in the zone that the reader chose.
-    environment.filters |= {"absolute": _absolute, "moment": _moment}
+    environment.filters |= {"absolute": _absolute, "moment": _moment, "words": _words}
     environment.globals |= extended.GLOBALS
     environment.globals["export_link"] = export.link
+    environment.tests["marked"] = formatting.ISOLATED.search
+    environment.globals["verbatim"] = _VERBATIM
     environment.globals |= {
         "asset": asset,
         "cookie_path": cookie_path,
@@ -244,6 +254,17 @@ def _absolute(when: float | None) -> str:
 
 def _moment(when: float | None) -> str:
     return formatting.moment(when, preferences().zone_name)
+
+
+def _words(text: str) -> Markup:
+    """Print a sentence: the names that are marked in it are not for those who translate pages."""
+    parts = formatting.ISOLATED.split(text)
+    return Markup("").join(
+        Markup('<bdi translate="no">{}</bdi>').format(_finalize(part))
+        if index % 2
+        else escape(_finalize(part))
+        for index, part in enumerate(parts)
+    )
 
 
 def _finalize(value: Any) -> Any:  # noqa: ANN401 - whatever a template prints

@@ -148,7 +148,7 @@ def _settled(outcome: Outcome, body: dict[str, Any]) -> Response:
     """Answer for one job: the original's answer, or why it was not done."""
     if outcome.done:
         return _answer(body)
-    return _answer({"error": outcome.text, "left": _why(outcome.left)}, outcome.status)
+    return _answer({"error": outcome.told, "left": _why(outcome.left)}, outcome.status)
 
 
 def _why(left: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from qless_core.errors import JobNotFound
 from qless_web import statuses
-from qless_web.formatting import short_jid
+from qless_web.formatting import plain, short_jid
 from qless_web.presenters import ask_words as words
 from qless_web.presenters.page import Flash, Link
 
@@ -57,6 +57,11 @@ class Outcome:
     def counts(self) -> dict[str, int]:
         """How many were done, and how many left out by reason."""
         return {"done": len(self.done), **words.tally(self.left)}
+
+    @property
+    def told(self) -> str:
+        """The sentence, for programs."""
+        return plain(self.text)
 
     @property
     def flash(self) -> Flash:

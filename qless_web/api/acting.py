@@ -192,10 +192,10 @@ def _refused(action: Action, given: Mapping[str, Any], error: BadArgument) -> Ex
 def _told(action: Action, outcome: Outcome) -> Response:
     left = _left(outcome.left.items())
     if outcome.status >= HTTPStatus.BAD_REQUEST:
-        raise ApiProblem(outcome.status, "nothing-done", outcome.text, left=left)
+        raise ApiProblem(outcome.status, "nothing-done", outcome.told, left=left)
     done = Done(
         action=action.name,
-        text=outcome.text,
+        text=outcome.told,
         done=outcome.done[:_NAMED],
         done_total=len(outcome.done),
         left=tuple(Left(**each) for each in left),

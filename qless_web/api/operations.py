@@ -382,7 +382,7 @@ def _act(action: str, operation: str) -> Any:  # noqa: ANN401 - what the action 
     except BadArgument as error:
         raise ApiProblem(409, "nothing-done", str(error)) from None
     if outcome.status >= 400:  # noqa: PLR2004 - HTTP's errors
-        raise ApiProblem(outcome.status, "nothing-done", outcome.text)
+        raise ApiProblem(outcome.status, "nothing-done", outcome.told)
     return outcome.answer
 
 

@@ -149,7 +149,7 @@ def restore(operation: str) -> Response:
     form = Form(guarded=False) if action.refusal else _form(found, jids)
     outcome = action.perform(form, operation=operation)
     if outcome.status >= 400:  # noqa: PLR2004 - HTTP's errors
-        raise ApiProblem(outcome.status, "nothing-done", outcome.text)
+        raise ApiProblem(outcome.status, "nothing-done", outcome.told)
     made = store.load(current().client, str(outcome.answer))
     url = address("operation", operation=str(outcome.answer))
     total = made.total if made else len(jids)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from qless_web.formatting import UNKNOWN, count, duration, size
+from qless_web.formatting import UNKNOWN, count, duration, isolated, size
 from qless_web.presenters.page import Link, Page
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def about_page(
     return AboutPage(
         title="About",
         nav="about",
-        versions=tuple(versions.items()),
+        versions=tuple((name, isolated(version)) for name, version in versions.items()),
         server=_server(server),
         silence=server.silence,
         console=tuple((name, value or UNKNOWN) for name, value in console.items()),

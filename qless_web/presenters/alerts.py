@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from qless_web.alerts.rules import KINDS, MOST, SHAPES
-from qless_web.formatting import count, duration
+from qless_web.formatting import count, duration, isolated
 from qless_web.presenters.ask import AskPage, Input, Subject, ask_page
 from qless_web.presenters.page import Action, Ask, Crumb, EmptyState, Link, Page
 
@@ -212,7 +212,7 @@ def _inputs(stands: Mapping[str, str], known: Rule | None) -> tuple[Input, ...]:
             label="Queues or groups",
             name="of",
             value=stands["of"],
-            hint="A pattern: mail*, or * for all.",
+            hint=f"A pattern: {isolated('mail*')}, or * for all.",
             required=False,
         ),
         Input(

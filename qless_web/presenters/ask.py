@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from qless_web.formatting import short_jid
+from qless_web.formatting import isolated, short_jid
 from qless_web.presenters import ask_words as words
 from qless_web.presenters.jobs import group_link, job_link, queue_link, worker_link
 from qless_web.presenters.page import Ask, Crumb, Flash, Link, Page
@@ -96,21 +96,21 @@ def toast(flash: Flash) -> ToastPage:
 def of_queue(queue: str) -> Subject:
     """Ask about a queue."""
     link = queue_link(queue)
-    crumbs = (Crumb("Queues", Link("queues.index")), Crumb(queue, link))
-    return Subject(nav="queues", name=queue, link=link, crumbs=crumbs)
+    crumbs = (Crumb("Queues", Link("queues.index")), Crumb(isolated(queue), link))
+    return Subject(nav="queues", name=isolated(queue), link=link, crumbs=crumbs)
 
 
 def of_job(jid: str, name: str = "") -> Subject:
     """Ask about a job; `name` is how people see it."""
-    link, name = job_link(jid), name or short_jid(jid)
+    link, name = job_link(jid), name or isolated(short_jid(jid))
     return Subject(nav="queues", name=name, link=link, crumbs=(Crumb(name, link),))
 
 
 def of_group(group: str) -> Subject:
     """Ask about a group of failures."""
     link = group_link(group)
-    crumbs = (Crumb("Failures", Link("failures.index")), Crumb(group, link))
-    return Subject(nav="failures", name=group, link=link, crumbs=crumbs)
+    crumbs = (Crumb("Failures", Link("failures.index")), Crumb(isolated(group), link))
+    return Subject(nav="failures", name=isolated(group), link=link, crumbs=crumbs)
 
 
 def of_failures() -> Subject:
@@ -123,8 +123,8 @@ def of_failures() -> Subject:
 def of_worker(worker: str) -> Subject:
     """Ask about a worker."""
     link = worker_link(worker)
-    crumbs = (Crumb("Workers", Link("workers.index")), Crumb(worker, link))
-    return Subject(nav="workers", name=worker, link=link, crumbs=crumbs)
+    crumbs = (Crumb("Workers", Link("workers.index")), Crumb(isolated(worker), link))
+    return Subject(nav="workers", name=isolated(worker), link=link, crumbs=crumbs)
 
 
 def of_ticked() -> Subject:
@@ -138,7 +138,7 @@ def about_queue(queue: str, *, verb: str, endpoint: str, consequence: str) -> As
         verb=verb,
         count=1,
         noun="queue",
-        question=f"{verb} the queue {queue}?",
+        question=f"{verb} the queue {isolated(queue)}?",
         link=Link(endpoint, {"queue": queue}),
         consequences=(consequence,),
         fields=(("expected", "1"),),
@@ -154,7 +154,7 @@ def about_worker(
         verb=verb,
         count=1,
         noun="worker",
-        question=f"{verb} the worker {worker}?",
+        question=f"{verb} the worker {isolated(worker)}?",
         link=Link(endpoint, {"worker": worker}),
         consequences=consequences,
         fields=(("expected", "1"),),
@@ -170,7 +170,7 @@ def forget_worker(worker: str, held: int) -> AskPage:
         verb="Forget",
         count=1,
         noun="worker",
-        question=f"Forget the worker {worker}?",
+        question=f"Forget the worker {isolated(worker)}?",
         link=Link("act.forget_worker", {"worker": worker}),
         consequences=(
             *((f"It holds {words.jobs(held)}, which {until}.",) if held else ()),

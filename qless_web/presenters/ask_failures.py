@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from qless_web.formatting import Whole, tilde
+from qless_web.formatting import Whole, isolated, tilde
 from qless_web.presenters import ask_words as words
 from qless_web.presenters.ask import AskPage, ask_page, of_failures, of_group
 from qless_web.presenters.ask_jobs import queue_input
@@ -74,7 +74,7 @@ def retry(look: Look) -> AskPage:
         look,
         verb="Retry",
         endpoint="act.retry_group",
-        question=f"Retry {words.jobs(look.count)} of {look.group} into their own queues?",
+        question=f"Retry {words.jobs(look.count)} of {isolated(look.group)} into their own queues?",
         consequences=(f"{words.RENEWED} {_MEANWHILE}",),
     )
 
@@ -85,7 +85,7 @@ def move(look: Look) -> AskPage:
         look,
         verb="Move",
         endpoint="act.move_group",
-        question=f"Move {words.jobs(look.count)} of {look.group} to which queue?",
+        question=f"Move {words.jobs(look.count)} of {isolated(look.group)} to which queue?",
         consequences=(f"{words.RENEWED_THERE} {_MEANWHILE}",),
         inputs=(queue_input(look.queues, look.queue),),
     )
@@ -97,7 +97,7 @@ def cancel(look: Look) -> AskPage:
         look,
         verb="Cancel",
         endpoint="act.cancel_group",
-        question=f"Cancel {words.jobs(look.count)} of {look.group}?",
+        question=f"Cancel {words.jobs(look.count)} of {isolated(look.group)}?",
         consequences=(
             words.FOR_GOOD,
             f"Those that other jobs wait for are left out and named. {_MEANWHILE}",
@@ -122,7 +122,7 @@ def _ask(  # noqa: PLR0913 - the parts of a question, keyword-only
     asked = Ask(
         verb=verb,
         count=look.count,
-        question=question if look.count else f"There is nothing in {look.group} now.",
+        question=question if look.count else f"There is nothing in {isolated(look.group)} now.",
         link=Link(endpoint, {"group": look.group}),
         left_out=(out,) if out else (),
         consequences=consequences if look.count else (),
@@ -163,7 +163,7 @@ def unfail_all(found: Listing[FailureGroup], now: float) -> AskPage:
         left_out=(f"{rest:,} smaller groups are left for a second time.",) if rest else (),
         consequences=(f"{words.RENEWED} {_MEANWHILE}",),
         examples=tuple(
-            Crumb(f"{group.name}: {group.count:,}", group_link(group.name))
+            Crumb(f"{isolated(group.name)}: {group.count:,}", group_link(group.name))
             for group in found.rows[: 2 * NAMED]
         ),
         fields=(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qless_web.formatting import isolated
 from qless_web.presenters.ask import AskPage, Input, ask_page, of_failures, of_group
 from qless_web.presenters.page import Ask, Link
 
@@ -58,7 +59,7 @@ def acknowledge(group: str, handling: Handling) -> AskPage:
         group,
         "Acknowledge",
         "act.acknowledge_group",
-        f"Acknowledge {group}?",
+        f"Acknowledge {isolated(group)}?",
         ("It leaves the open groups: somebody is on it. Its jobs stay as they are.", _BACK),
         (_note(handling),),
     )
@@ -70,7 +71,7 @@ def mute(group: str, handling: Handling) -> AskPage:
         group,
         "Mute",
         "act.mute_group",
-        f"Mute {group}?",
+        f"Mute {isolated(group)}?",
         ("It leaves the open groups: nothing needs to be done. Its jobs stay as they are.", _BACK),
         (_note(handling),),
     )
@@ -82,7 +83,7 @@ def reopen(group: str) -> AskPage:
         group,
         "Reopen",
         "act.reopen_group",
-        f"Open {group} again?",
+        f"Open {isolated(group)} again?",
         ("It is listed among the open groups. Its note and whose it is stay.",),
     )
 
@@ -101,7 +102,7 @@ def assign(group: str, handling: Handling, asker: str) -> AskPage:
         group,
         "Assign",
         "act.assign_group",
-        f"Whose is {group}?",
+        f"Whose is {isolated(group)}?",
         ("Everybody who uses this console sees it.",),
         (whose,),
     )
@@ -113,7 +114,7 @@ def note(group: str, handling: Handling) -> AskPage:
         group,
         "Note",
         "act.note_group",
-        f"What is to be noted about {group}?",
+        f"What is to be noted about {isolated(group)}?",
         ("Everybody who uses this console sees it. A blank note is none.",),
         (_note(handling),),
     )

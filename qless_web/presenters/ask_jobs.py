@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from qless_core.records import Involved
-from qless_web.formatting import Whole, short_jid, tilde
+from qless_web.formatting import Whole, isolated, short_jid, tilde
 from qless_web.presenters import ask_words as words
 from qless_web.presenters.ask import AskPage, Input, ask_page, of_job, of_ticked
 from qless_web.presenters.jobs import HELD, job_link
@@ -151,7 +151,8 @@ def move(job: Involved | RecurringRow, jid: str, queues: Sequence[str]) -> AskPa
 
 def _moving(job: Involved) -> Iterable[str]:
     if job.state in HELD:
-        yield f"It is {job.state}: {job.worker or 'its worker'} loses it, and it runs again."
+        worker = isolated(job.worker) if job.worker else "its worker"
+        yield f"It is {job.state}: {worker} loses it, and it runs again."
     elif job.state == "complete":
         yield "It is complete: it runs again."
     elif job.state == "scheduled":
@@ -198,7 +199,7 @@ def tag(job: Involved | RecurringRow, jid: str) -> AskPage:
 
 def untag(job: Involved | RecurringRow, jid: str, text: str) -> AskPage:
     """Ask whether to remove a tag, or which."""
-    question = f"Remove the tag {text} from {_name(job, jid)}?" if text else ""
+    question = f"Remove the tag {isolated(text)} from {_name(job, jid)}?" if text else ""
     return simple(
         _name(job, jid),
         jid,
@@ -218,8 +219,8 @@ def time_out(job: Involved) -> AskPage:
         verb="Time out",
         endpoint="act.time_out_job",
         consequences=(
-            f"{job.worker} loses it at once, whatever it has done so far.",
-            f"It is the next job that a worker takes from {job.queue}.",
+            f"{isolated(job.worker)} loses it at once, whatever it has done so far.",
+            f"It is the next job that a worker takes from {isolated(job.queue)}.",
         ),
         danger=True,
     )
@@ -227,14 +228,16 @@ def time_out(job: Involved) -> AskPage:
 
 def undepend(job: Involved, dependencies: Sequence[str], one: str) -> AskPage:
     """Ask whether a job is to wait no longer; `one` names a single dependency, "" means all."""
-    what = short_jid(one) if one else f"the {words.jobs(len(dependencies))} it waits for"
+    what = isolated(short_jid(one)) if one else f"the {words.jobs(len(dependencies))} it waits for"
     asked = Ask(
         verb="Undepend",
         count=1 if one else len(dependencies),
         question=f"Let {job_name(job)} wait no longer for {what}?",
         link=Link("act.undepend_job", {"jid": job.jid}),
         consequences=("A job that waits for nothing runs as soon as a worker takes it.",),
-        examples=tuple(_first([Crumb(jid, job_link(jid)) for jid in sorted(dependencies)])),
+        examples=tuple(
+            _first([Crumb(isolated(jid), job_link(jid)) for jid in sorted(dependencies)])
+        ),
         fields=(
             ("expected", "1" if one else str(len(dependencies))),
             *((("dependency", one),) if one else ()),
@@ -292,7 +295,7 @@ def _canceling(doomed: Sequence[Involved], others: Sequence[Involved]) -> Iterab
         yield "Jobs that wait for a cancelled one would wait for ever, so they go with it."
     workers = sorted({job.worker for job in doomed if job.state in HELD and job.worker})
     if workers:
-        named = ", ".join(workers[:3]) + (" and others" if len(workers) > 3 else "")  # noqa: PLR2004 - a line
+        named = ", ".join(map(isolated, workers[:3])) + (" and others" if len(workers) > 3 else "")  # noqa: PLR2004 - a line
         running = sum(1 for job in doomed if job.state in HELD)
         subject = "It is" if len(doomed) == 1 else f"{running:,} {'is' if running == 1 else 'are'}"
         yield f"{subject} running: {named} is told to stop."
@@ -305,7 +308,10 @@ def _canceling(doomed: Sequence[Involved], others: Sequence[Involved]) -> Iterab
 
 def _examples(jobs: Sequence[Involved]) -> Iterable[Crumb]:
     return _first(
-        [Crumb(f"{job_name(job)} ({job.state} in {job.queue})", job_link(job.jid)) for job in jobs]
+        [
+            Crumb(f"{job_name(job)} ({job.state} in {isolated(job.queue)})", job_link(job.jid))
+            for job in jobs
+        ]
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qless_core.options import option_of
+from qless_web.formatting import isolated
 from qless_web.presenters.ask import AskPage, Input, Subject, ask_page
 from qless_web.presenters.page import Ask, Crumb, Link
 
@@ -19,7 +20,7 @@ _HOME = Link("config.index")
 
 def of_option(option: str) -> Subject:
     """Ask about an option."""
-    crumbs = (Crumb("Config", _HOME), Crumb(option))
+    crumbs = (Crumb("Config", _HOME), Crumb(isolated(option)))
     return Subject(nav="config", name=option, link=_HOME, crumbs=crumbs)
 
 
@@ -55,7 +56,7 @@ def set_one(option: str, stored: str | None, value: str | None) -> AskPage:
         verb="Set",
         count=1,
         noun="option",
-        question=f"What is {option} to be?",
+        question=f"What is {isolated(option)} to be?",
         link=Link("act.set_option", {"option": option}),
         consequences=(
             *((known.help,) if known else ("It means nothing to qless.",)),
@@ -76,7 +77,9 @@ def unset_one(option: str, stored: str | None) -> AskPage:
         verb="Unset",
         count=0 if stored is None else 1,
         noun="option",
-        question=f"Unset {option}?" if stored is not None else f"{option} is not set.",
+        question=f"Unset {isolated(option)}?"
+        if stored is not None
+        else f"{isolated(option)} is not set.",
         link=Link("act.unset_option", {"option": option}),
         consequences=()
         if stored is None
@@ -96,7 +99,7 @@ def undo(last: Change | None, why: str) -> AskPage:
             verb="Undo",
             count=1,
             noun="change",
-            question=f"Take the last change of {last.option} back?",
+            question=f"Take the last change of {isolated(last.option)} back?",
             link=link,
             consequences=(f"It is {said(last.now)}, and will be {said(last.was)} again.",),
             fields=(("expected", "1"), ("shown", f"{last.at!r}")),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qless_core.reads.job import DATA_SHOWN
+from qless_web.formatting import isolated
 from qless_web.presenters import ask_words as words
 from qless_web.presenters.ask import AskPage, Input, ask_page, of_job, of_queue
 from qless_web.presenters.page import Ask, Link
@@ -35,7 +36,7 @@ def put(queue: str, given: Mapping[str, str]) -> AskPage:
     question = Ask(
         verb="Put",
         count=1,
-        question=f"Put a job into {queue}",
+        question=f"Put a job into {isolated(queue)}",
         link=Link("act.put_job", {"queue": queue}),
         fields=(("expected", "1"),),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from qless_web.formatting import short_jid
+from qless_web.formatting import isolated, plain, short_jid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +104,7 @@ def sentence(text: str) -> str:
     >>> sentence("Retried order-12"), sentence("Retried 9f3c21aa…")
     ('Retried order-12.', 'Retried 9f3c21aa…')
     """
-    return text if text.endswith("…") else f"{text}."
+    return text if plain(text).endswith("…") else f"{text}."
 
 
 def jobs(count: int) -> str:
@@ -117,12 +117,12 @@ def jobs(count: int) -> str:
 
 
 def job(klass: str, jid: str) -> str:
-    """Name a job as people see it: class, shortened jid.
+    r"""Name a job as people see it: class, shortened jid.
 
     >>> job("Welcome", "9f3c21aa0b3c4d5e8f90123456789abc"), job("", "order-12")
-    ('Welcome 9f3c21aa…', 'order-12')
+    ('\u2068Welcome 9f3c21aa…\u2069', '\u2068order-12\u2069')
     """
-    return f"{klass} {short_jid(jid)}".strip()
+    return isolated(f"{klass} {short_jid(jid)}".strip())
 
 
 def more(count: int) -> str:
@@ -182,12 +182,14 @@ def tally(left: Mapping[str, str]) -> dict[str, int]:
 
 
 def named(left: Mapping[str, str]) -> tuple[str, ...]:
-    """Name the first of the jobs that were left out, each with its reason.
+    r"""Name the first of the jobs that were left out, each with its reason.
 
     >>> named({"order-12": "running"})
-    ('order-12: it is running now',)
+    ('\u2068order-12\u2069: it is running now',)
     """
-    lines = [f"{short_jid(jid)}: {why(reason)}" for jid, reason in list(left.items())[:NAMED]]
+    lines = [
+        f"{isolated(short_jid(jid))}: {why(reason)}" for jid, reason in list(left.items())[:NAMED]
+    ]
     if len(left) > NAMED:
         lines.append(more(len(left) - NAMED))
     return tuple(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from qless_web.formatting import count, head, moment, short_jid, size
+from qless_web.formatting import count, head, isolated, moment, short_jid, size
 from qless_web.presenters import named
 from qless_web.presenters.jobs import group_link, job_link
 from qless_web.presenters.page import Crumb, EmptyState, Link, Page, Tab
@@ -83,11 +83,11 @@ def standing_out_page(
         for each in (found.rows if found.is_enough else found.common)
     ]
     return StandingOutPage(
-        title=f"What stands out · {named.short(group, 40)}",
+        title=f"What stands out · {isolated(named.short(group, 40))}",
         nav="failures",
         crumbs=(
             Crumb("Failures", Link("failures.index")),
-            Crumb(named.short(group, 40), group_link(group).also(**_cluster(cluster))),
+            Crumb(isolated(named.short(group, 40)), group_link(group).also(**_cluster(cluster))),
             Crumb("What stands out"),
         ),
         topics=(f"failed:{group}",),

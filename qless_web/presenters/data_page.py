@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from qless_web.formatting import count, short_jid, size
+from qless_web.formatting import count, isolated, short_jid, size
 from qless_web.presenters import jobs, outline
 from qless_web.presenters.data import Node, tree
 from qless_web.presenters.page import Crumb, Link, Page, Pager, pager
@@ -131,11 +131,11 @@ def part_of(text: str, at: str) -> str | None:
 
 
 def _frame(jid: str, klass: str) -> dict[str, Any]:
-    link = jobs.job_link(jid)
+    link, name = jobs.job_link(jid), isolated(f"{klass} {short_jid(jid)}")
     return {
-        "title": f"Data of {klass} {short_jid(jid)}",
+        "title": f"Data of {name}",
         "nav": "",
-        "crumbs": (Crumb(f"{klass} {short_jid(jid)}", link), Crumb("Data")),
+        "crumbs": (Crumb(name, link), Crumb("Data")),
         "topics": (),
         "jid": jid,
         "link": link,

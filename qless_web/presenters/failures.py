@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from qless_web.formatting import tilde
+from qless_web.formatting import isolated, tilde
 from qless_web.presenters import jobs, named, paging
 from qless_web.presenters.handling import handled, handling_actions
 from qless_web.presenters.page import Action, Crumb, EmptyState, Link, Page, Pager, pager
@@ -94,9 +94,9 @@ def group_page(group: str, found: Listing[Snapshot], around: Around, number: int
     query = (("cluster", around.cluster),) if around.cluster else ()
     pages = pager(jobs.group_link(group), number=number, total=found.total, query=query)
     return GroupPage(
-        title=f"{shown} · failures",
+        title=f"{isolated(shown)} · failures",
         nav="failures",
-        crumbs=(Crumb("Failures", Link("failures.index")), Crumb(named.short(group, 40))),
+        crumbs=(Crumb("Failures", Link("failures.index")), Crumb(isolated(named.short(group, 40)))),
         topics=(f"failed:{group}",),
         group=group,
         shown=shown,

@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from qless_web.formatting import count, short_jid
+from qless_web.formatting import count, isolated, short_jid
 from qless_web.presenters import jobs, named
 from qless_web.presenters.page import Crumb, Link, Page
 
@@ -260,7 +260,7 @@ class _Drawing:
         root = self._root
         before = f"waits for {_jobs(root.waits_for)}" if root.waits_for else "waits for none"
         after = f"{_jobs(root.blocks)} wait{'s' if root.blocks == 1 else ''} for it"
-        return f"{root.klass} {short_jid(root.jid)} {before}; {after}"
+        return f"{isolated(f'{root.klass} {short_jid(root.jid)}')} {before}; {after}"
 
     def _left_out(self) -> Iterable[str]:
         for step, total, words in (
@@ -388,12 +388,12 @@ def graph_page(found: Relatives) -> GraphPage:
     root = found.jobs[0]
     link = jobs.job_link(root.jid)
     return GraphPage(
-        title=f"Around {root.klass} {short_jid(root.jid)}",
+        title=f"Around {isolated(f'{root.klass} {short_jid(root.jid)}')}",
         nav="queues",
         crumbs=(
             Crumb("Queues", Link("queues.index")),
-            Crumb(named.short(root.queue, 40), jobs.queue_link(root.queue)),
-            Crumb(short_jid(root.jid), link),
+            Crumb(isolated(named.short(root.queue, 40)), jobs.queue_link(root.queue)),
+            Crumb(isolated(short_jid(root.jid)), link),
             Crumb("Graph"),
         ),
         topics=tuple(f"job:{each.jid}" for each in found.jobs[:_TOPICS]),

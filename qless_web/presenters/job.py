@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from qless_web.extensions import Seen
-from qless_web.formatting import absolute, count, duration, short_jid
+from qless_web.formatting import absolute, count, duration, isolated, short_jid
 from qless_web.presenters import jobs, named, related, timeline, traces, words
 from qless_web.presenters.facts import Data, Fact, Tag, data, tags
 from qless_web.presenters.graph import FEW, Graph, graph
@@ -168,7 +168,7 @@ def job_page(found: JobDetail, around: Around, now: float) -> JobPage:
     tracked = found.tracked_since is not None
     shown = jobs.job_row(row, tracked=tracked)
     return JobPage(
-        title=f"{row.klass} {short_jid(row.jid)}",
+        title=isolated(f"{row.klass} {short_jid(row.jid)}"),
         nav=_NAV.get(row.state, "queues"),
         crumbs=_crumbs(row),
         topics=tuple(
@@ -241,13 +241,15 @@ def _in(around: Around, state: str) -> Link:
 
 
 def _crumbs(row: JobRow) -> tuple[Crumb, ...]:
+    here = Crumb(isolated(short_jid(row.jid)))
     if row.state == "failed" and row.failure_group:
-        place = Crumb(named.short(row.failure_group, 40), jobs.group_link(row.failure_group))
-        return (Crumb("Failures", Link("failures.index")), place, Crumb(short_jid(row.jid)))
+        text = isolated(named.short(row.failure_group, 40))
+        place = Crumb(text, jobs.group_link(row.failure_group))
+        return (Crumb("Failures", Link("failures.index")), place, here)
     if row.queue and row.state != "complete":
-        place = Crumb(named.short(row.queue, 40), jobs.queue_link(row.queue))
-        return (Crumb("Queues", Link("queues.index")), place, Crumb(short_jid(row.jid)))
-    return (Crumb("Completed", Link("completed.index")), Crumb(short_jid(row.jid)))
+        place = Crumb(isolated(named.short(row.queue, 40)), jobs.queue_link(row.queue))
+        return (Crumb("Queues", Link("queues.index")), place, here)
+    return (Crumb("Completed", Link("completed.index")), here)
 
 
 def _facts(found: JobDetail, life: timeline.Life) -> Iterable[Fact]:
@@ -381,7 +383,7 @@ def missing_page(jid: str, kept_s: float, kept: int) -> MissingJob:
     return MissingJob(
         title="No such job",
         nav="",
-        crumbs=(Crumb("Jobs"), Crumb(short_jid(jid))),
+        crumbs=(Crumb("Jobs"), Crumb(isolated(short_jid(jid)))),
         topics=(f"job:{jid}",),
         jid=jid,
         reasons=(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from qless_core.cron import Cron
 from qless_core.errors import BadArgument
-from qless_web.formatting import count, duration
+from qless_web.formatting import count, duration, isolated
 from qless_web.presenters.message import telling
 from qless_web.presenters.page import Action, Link
 from qless_web.presenters.rows import JobRow
@@ -178,21 +178,21 @@ def _note(row: snapshots.JobRow, group: str) -> str:
         return f"waits for {count(row.waits_for)} job{'' if row.waits_for == 1 else 's'}"
     if row.state != "failed" or not row.failure_message:
         return ""
-    return telling(row.failure_message, group, _NOTE)
+    return isolated(telling(row.failure_message, group, _NOTE))
 
 
 def progress(told: Progress) -> str:
-    """Say how far a job is.
+    r"""Say how far a job is.
 
     >>> from qless_core.records import Progress
     >>> progress(Progress(30, 40, "letters")), progress(Progress(1200.5)), progress(Progress(0, 0))
-    ('30 of 40, 75 %: letters', '1,200.5 done', '0 of 0, 100 %')
+    ('30 of 40, 75 %: \u2068letters\u2069', '1,200.5 done', '0 of 0, 100 %')
     """
     text = f"{told.done:,} done"
     if told.total is not None and told.share is not None:
         # Rounded down: what is not done is never told as done.
         text = f"{told.done:,} of {told.total:,}, {int(told.share * 100)} %"
-    return f"{text}: {told.note}" if told.note else text
+    return f"{text}: {isolated(told.note)}" if told.note else text
 
 
 def job_actions(jid: str, state: str, *, tracked: bool = False) -> tuple[Action, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from qless_web.formatting import absolute, duration, short_jid
+from qless_web.formatting import absolute, duration, isolated, short_jid
 from qless_web.presenters import charts, named
 from qless_web.presenters.jobs import group_link, job_link
 from qless_web.presenters.page import Crumb, EmptyState, Link, Page
@@ -62,23 +62,25 @@ def group_lives(group: str, found: Sequence[OneLife], now: float) -> LivesPage:
     """Return the lives of the newest jobs of a group; the first to begin comes first."""
     crumbs = (
         Crumb("Failures", Link("failures.index")),
-        Crumb(named.short(group, 40), group_link(group)),
+        Crumb(isolated(named.short(group, 40)), group_link(group)),
         Crumb("Timeline"),
     )
     ordered = sorted(found, key=lambda each: (each.items[0].when if each.items else now, each.jid))
     note = f"The newest {len(found)} of the group; time in which nothing happened is cut."
-    return _page(f"Timeline · {named.short(group, 40)}", crumbs, ordered, now, note=note)
+    return _page(f"Timeline · {isolated(named.short(group, 40))}", crumbs, ordered, now, note=note)
 
 
 def chain_lives(jid: str, found: Sequence[OneLife], now: float) -> LivesPage:
     """Return the lives of a chain of jobs, in the order in which they depend on one another."""
-    crumbs = (Crumb(short_jid(jid), job_link(jid)), Crumb("Timeline"))
+    crumbs = (Crumb(isolated(short_jid(jid)), job_link(jid)), Crumb("Timeline"))
     ordered = sorted(found, key=lambda each: (each.step, each.jid))
     note = (
         "What it waits for, and what waits for it, two steps each way. A job that has begun no "
         "longer says what it waited for."
     )
-    return _page(f"Timeline · {short_jid(jid)}", crumbs, ordered, now, note=note, steps=True)
+    return _page(
+        f"Timeline · {isolated(short_jid(jid))}", crumbs, ordered, now, note=note, steps=True
+    )
 
 
 def _page(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qless_web.formatting import duration
+from qless_web.formatting import duration, isolated
 from qless_web.presenters import ask_words as words
 
 if TYPE_CHECKING:
@@ -45,15 +45,15 @@ _TOLD = (
 
 
 def chosen(selection: Mapping[str, object]) -> str:
-    """Say which jobs were meant.
+    r"""Say which jobs were meant.
 
     >>> chosen({"group": "mail-Timeout"}), chosen({"jids": 3}), chosen({"q": "queue:mail"})
-    ('of mail-Timeout', 'by name', 'found by “queue:mail”')
+    ('of \u2068mail-Timeout\u2069', 'by name', 'found by “\u2068queue:mail\u2069”')
     """
     if "group" in selection:
-        return f"of {selection['group']}"
+        return f"of {isolated(str(selection['group']))}"
     if "q" in selection:
-        return f"found by “{selection['q']}”"
+        return f"found by “{isolated(str(selection['q']))}”"
     return "of an operation" if "operation" in selection else "by name"
 
 
@@ -79,7 +79,7 @@ def options(operation: Operation) -> str:
 def new_queue(operation: Operation) -> str:
     """Say that the queue that jobs go into is a new one; "" where it is not."""
     name = operation.new_queue
-    return f"There is no queue “{name}” yet: it is a new one." if name else ""
+    return f"There is no queue “{isolated(name)}” yet: it is a new one." if name else ""
 
 
 def why(operation: Operation) -> str:

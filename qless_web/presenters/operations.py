@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from qless_web.formatting import short_jid
+from qless_web.formatting import isolated, short_jid
 from qless_web.operations.verbs import VERBS
 from qless_web.presenters import ask_words as words
 from qless_web.presenters import operation_words, paging
@@ -230,9 +230,10 @@ def question(operation: Operation) -> Ask:
     verb = operation.verb
     destroys = verb.permission == "destroy"
     odd = [
-        Crumb(f"{short_jid(jid)}: {words.why(why)}", job_link(jid)) for jid, why in operation.odd
+        Crumb(f"{isolated(short_jid(jid))}: {words.why(why)}", job_link(jid))
+        for jid, why in operation.odd
     ]
-    sample = [Crumb(jid, job_link(jid)) for jid in operation.sample]
+    sample = [Crumb(isolated(jid), job_link(jid)) for jid in operation.sample]
     rest = operation.fits - len(sample)
     told = operation_words.options(operation)
     excluded = operation_words.excluded(operation)
@@ -265,11 +266,11 @@ def _question(operation: Operation, told: str) -> str:
 
 def _facts(operation: Operation) -> Iterable[tuple[str, str]]:
     if operation.who:
-        yield "By", operation.who
+        yield "By", isolated(operation.who)
     if operation.address:
-        yield "From", operation.address
+        yield "From", isolated(operation.address)
     if operation.note:
-        yield "Note", operation.note
+        yield "Note", isolated(operation.note)
 
 
 def _actions(operation: Operation) -> Iterable[Action]:

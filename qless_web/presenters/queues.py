@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from qless_core.options import option_of
 from qless_core.reads.queues import ORDERS
-from qless_web.formatting import count, duration
+from qless_web.formatting import count, duration, isolated
 from qless_web.presenters import jobs, paging
 from qless_web.presenters.page import Action, Crumb, EmptyState, Link, Page, Pager, Tab, pager
 from qless_web.presenters.tables import (
@@ -133,7 +133,7 @@ def _no_queues(total: int, match: str) -> EmptyState | None:
     if match:
         return EmptyState(
             kind="no-match",
-            title=f"No queue has “{match}” in its name",
+            title=f"No queue has “{isolated(match)}” in its name",
             link=Link("queues.index"),
             link_text="Show all queues",
         )
@@ -226,9 +226,9 @@ def jobs_page(
 def _around(queue: QueueDetail, tab: str) -> QueuePage:
     counts = queue.counts
     return QueuePage(
-        title=counts.name,
+        title=isolated(counts.name),
         nav="queues",
-        crumbs=(Crumb("Queues", Link("queues.index")), Crumb(counts.name)),
+        crumbs=(Crumb("Queues", Link("queues.index")), Crumb(isolated(counts.name))),
         topics=("queues", f"queue:{counts.name}"),
         name=counts.name,
         paused=counts.paused,
@@ -304,7 +304,7 @@ def _empty(tab: str, queue: QueueDetail) -> EmptyState:
     title, text, good = _EMPTIES[tab]
     return EmptyState(
         kind="nothing-wrong" if good else "nothing-yet",
-        title=title.format(name=name),
+        title=title.format(name=isolated(name)),
         text=text,
     )
 

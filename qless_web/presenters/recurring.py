@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qless_core.cron import Cron
 from qless_core.errors import BadArgument
-from qless_web.formatting import count, duration, short_jid
+from qless_web.formatting import count, duration, isolated, short_jid
 from qless_web.presenters import jobs, named, paging, words
 from qless_web.presenters.facts import Data, Fact, Tag, data, tags
 from qless_web.presenters.page import Action, Crumb, EmptyState, Link, Page, Pager, pager
@@ -159,11 +159,11 @@ def runs_page(jid: str, found: Listing[Run], number: int) -> RunsPage:
     pages = pager(runs_link(jid), number=number, total=found.total)
     none = EmptyState(kind="nothing-yet", title="It has made no jobs yet")
     return RunsPage(
-        title=f"Runs of {short_jid(jid)}",
+        title=f"Runs of {isolated(short_jid(jid))}",
         nav="recurring",
         crumbs=(
             Crumb("Recurring", Link("recurring.index")),
-            Crumb(short_jid(jid), jobs.job_link(jid)),
+            Crumb(isolated(short_jid(jid)), jobs.job_link(jid)),
             Crumb("Runs"),
         ),
         topics=(f"job:{jid}",),
@@ -216,13 +216,13 @@ def recurring_page(found: RecurringDetail, now: float) -> RecurringPage:
     """Return the page of a recurring job as it was read at `now`."""
     row = found.row
     return RecurringPage(
-        title=f"{row.klass} {short_jid(row.jid)}",
+        title=isolated(f"{row.klass} {short_jid(row.jid)}"),
         nav="recurring",
         crumbs=(
             Crumb("Queues", Link("queues.index")),
-            Crumb(named.short(row.queue, 40), jobs.queue_link(row.queue)),
+            Crumb(isolated(named.short(row.queue, 40)), jobs.queue_link(row.queue)),
             Crumb("Recurring", jobs.queue_link(row.queue).also(tab="recurring")),
-            Crumb(short_jid(row.jid)),
+            Crumb(isolated(short_jid(row.jid))),
         ),
         topics=(f"job:{row.jid}", f"queue:{row.queue}"),
         jid=row.jid,

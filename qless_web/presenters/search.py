@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from qless_web.formatting import count, duration
+from qless_web.formatting import count, duration, isolated
 from qless_web.presenters import jobs, named, paging
 from qless_web.presenters.page import EmptyState, Link, Page, Pager, pager
 
@@ -361,7 +361,7 @@ def _empty(query: str, found: Jobs | None) -> EmptyState:
         return found.beyond
     return EmptyState(
         kind="no-match",
-        title=f"Nothing is called {named.short(query)}, and no job has it",
+        title=f"Nothing is called {isolated(named.short(query))}, and no job has it",
         text="A whole jid always finds its job; the beginning of one finds it while the job is "
         "near the head of a list, or in the index. Jobs that completed long ago or were "
         "cancelled are no longer there.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from qless_web.formatting import isolated
 from qless_web.presenters import by_state, jobs, named, paging
 from qless_web.presenters.page import Crumb, EmptyState, Link, Page, Pager, Tab, pager
 from qless_web.presenters.tables import Heading, headings
@@ -115,9 +116,9 @@ def tag_page(tag: str, found: StateListing, state: str | None, number: int) -> T
     pages = pager(everything, number=number, total=found.total, query=query)
     shown = named.short(tag)
     return TagPage(
-        title=f"{shown} · tag",
+        title=f"{isolated(shown)} · tag",
         nav="tags",
-        crumbs=(Crumb("Tags", Link("tags.index")), Crumb(named.short(tag, 40))),
+        crumbs=(Crumb("Tags", Link("tags.index")), Crumb(isolated(named.short(tag, 40)))),
         topics=(f"tag:{tag}",),
         tag=tag,
         shown=shown,

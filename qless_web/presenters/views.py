@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from qless_web.formatting import isolated
 from qless_web.presenters.ask import AskPage, Input, Subject, ask_page
 from qless_web.presenters.page import Action, Ask, EmptyState, Link, Page
 
@@ -71,7 +72,7 @@ def forget_view(name: str) -> AskPage:
         verb="Forget",
         count=1,
         noun="view",
-        question=f"Forget the saved view {name}?",
+        question=f"Forget the saved view {isolated(name)}?",
         link=Link("act.forget_view", {"view": name}),
         consequences=("What it shows stays as it is; only the name is gone, for everybody.",),
         fields=(("expected", "1"),),
@@ -83,5 +84,5 @@ _NONE = EmptyState(
     kind="nothing-yet",
     title="No view is saved yet",
     text="Filter, sort and page a list until it shows what you come back for, then save its "
-    "address under a name: “Save this view” below the places on the left.",
+    "address under a name: “Save this view”, below the places.",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from qless_web.formatting import isolated
 from qless_web.presenters import jobs, paging
 from qless_web.presenters.page import Crumb, EmptyState, Link, Page, Pager, pager
 from qless_web.presenters.tables import Heading, headings
@@ -85,7 +86,7 @@ def _no_workers(total: int, match: str) -> EmptyState | None:
     if match:
         return EmptyState(
             kind="no-match",
-            title=f"No worker has “{match}” in its name",
+            title=f"No worker has “{isolated(match)}” in its name",
             link=Link("workers.index"),
             link_text="Show all workers",
         )
@@ -148,12 +149,14 @@ def worker_page(found: WorkerDetail, number: int) -> WorkerPage:
     children = tuple(
         child_row(child, each, name) for child, each in zip(worker.children, told, strict=False)
     )
-    above = Crumb(found.parent, jobs.worker_link(found.parent)) if found.parent else None
+    above = Crumb(isolated(found.parent), jobs.worker_link(found.parent)) if found.parent else None
     return WorkerPage(
-        title=name,
+        title=isolated(name),
         nav="workers",
         crumbs=tuple(
-            each for each in (Crumb("Workers", Link("workers.index")), above, Crumb(name)) if each
+            each
+            for each in (Crumb("Workers", Link("workers.index")), above, Crumb(isolated(name)))
+            if each
         ),
         topics=("workers", f"worker:{name}"),
         worker=row if is_known else replace(row, actions=()),

@@ -11,7 +11,7 @@ from flask import Blueprint, Response
 
 from qless_core import reads
 from qless_web.console import current
-from qless_web.formatting import UNKNOWN
+from qless_web.formatting import UNKNOWN, isolated
 from qless_web.presenters import about
 from qless_web.presenters.frame import running_version
 from qless_web.rendering import render
@@ -37,8 +37,8 @@ def index() -> Response:
             "Python": platform.python_version(),
         },
         console={
-            "Redis": here.client.safe_url,
-            "namespace": here.client.namespace,
+            "Redis": isolated(here.client.safe_url),
+            "namespace": isolated(here.client.namespace),
             **({"pages read": reading} if reading else {}),
             "index": about.index_line(here.index.status(here.now), here.now),
         },

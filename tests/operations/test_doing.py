@@ -11,6 +11,7 @@ import pytest
 from qless_web.formatting import tilde
 from qless_web.operations import ordering
 from qless_web.operations.background import bury
+from tests.support.dom import parse
 from tests.support.polling import eventually
 from tests.support.stored import everything
 
@@ -234,7 +235,7 @@ def test_a_queue_that_is_not_there_yet_is_said_to_be_new(shop, operations, actio
     assert (foreseen("mail"), foreseen("maul")) == ("", "maul")
     form = {"action": action, "jids": "a", "queue": "maul"}
     made = operations.web.post("/operations/new", data=form, follow_redirects=True)
-    assert "There is no queue “maul” yet: it is a new one." in made.text
+    assert "There is no queue “maul” yet: it is a new one." in parse(made.text).text
 
 
 def test_a_tracked_job_that_is_gone_is_untracked(odd_jobs, redis, operations):

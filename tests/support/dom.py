@@ -23,9 +23,12 @@ class Element:
 
     @property
     def text(self) -> str:
-        """Its words, white space made one."""
-        parts = (each if isinstance(each, str) else each.text for each in self.children)
-        return re.sub(r"\s+", " ", " ".join(parts)).strip()
+        """Its words, white space made one; a name inside of a sentence is a word of it."""
+        parts = (
+            each if isinstance(each, str) else each.text if each.tag == "bdi" else f" {each.text} "
+            for each in self.children
+        )
+        return re.sub(r"\s+", " ", "".join(parts)).strip()
 
     def __iter__(self) -> Iterator[Element]:
         """Give all elements inside, in order."""

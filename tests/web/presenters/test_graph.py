@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qless_core.reads.relatives import Relative, Relatives
+from qless_web.formatting import plain
 from qless_web.presenters.graph import BOX_HEIGHT, BOX_WIDTH, FEW, graph
 
 
@@ -50,7 +51,7 @@ def test_jobs_stand_from_left_to_right_in_the_order_they_can_run():
     ]  # fmt: skip
     assert len(found.lines) == 5
     assert found.left_out == found.rings == ()
-    assert found.label == "JobJ j waits for 2 jobs; 1 job waits for it"
+    assert plain(found.label) == "JobJ j waits for 2 jobs; 1 job waits for it"
 
 
 def test_no_box_lies_on_another_and_all_are_inside():

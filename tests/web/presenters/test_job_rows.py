@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qless_core.reads.rows import JobRow, RecurringRow
+from qless_web.formatting import isolated
 from qless_web.presenters.jobs import (
     STATES,
     job_actions,
@@ -71,7 +72,7 @@ def test_only_a_failed_job_shows_its_message_and_only_one_line_of_it():
     message = "first line\n" + "x" * 5_000
 
     assert job_row(a_job(failure_message=message)).note == ""
-    assert job_row(a_job(state="failed", failure_message=message)).note == "first line"
+    assert job_row(a_job(state="failed", failure_message=message)).note == isolated("first line")
 
 
 def test_a_job_that_is_gone_offers_nothing():

@@ -30,7 +30,7 @@ def test_a_proxy_of_ours_says_who_somebody_is(client, audit):
 
     assert ask(app).status_code == 303
     assert audit()[0]["user"] == "kim"
-    assert "kim is <strong>operator</strong>" in ask(app, "/queues", method="GET").text
+    assert "kim</bdi> is <strong>operator</strong>" in ask(app, "/queues", method="GET").text
 
 
 @pytest.mark.parametrize("peer", [STRANGER, "10.0.1.5", "::1", "127.0.0.1", "nonsense", ""])
