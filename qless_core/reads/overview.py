@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qless_core.reads.rows import Listing
 
 #: The largest groups, among which the newest failures are looked for.
-_GROUPS = 40
+LARGEST_GROUPS = 40
 _WORKERS = 8
 _TAGS = 16
 
@@ -37,7 +37,7 @@ def overview(scope: Scope) -> Read[Overview]:
     found = yield from together(
         [
             queue_counts(Slice(0, ORDERED_AT_MOST))(scope),
-            failure_groups(Slice(0, _GROUPS))(scope),
+            failure_groups(Slice(0, LARGEST_GROUPS))(scope),
             workers(Slice(0, _WORKERS), alive=True, grouped=True)(scope),
             tracked_states()(scope),
             tags(Slice(0, _TAGS))(scope),

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from qless_web.formatting import UNKNOWN, count, duration, head, size
 from qless_web.presenters import jobs
+from qless_web.presenters.attention import Attention, attention
 from qless_web.presenters.charts import Bars, state_bar
-from qless_web.presenters.message import telling
-from qless_web.presenters.page import Action, EmptyState, Link, Page
+from qless_web.presenters.page import EmptyState, Link, Page
 from qless_web.presenters.tables import (
     QUEUE_STATES,
     group_rows,
-    pause_action,
     queue_rows,
 )
 from qless_web.presenters.throughput import Throughput, throughput
 from qless_web.presenters.worker_rows import WorkerRow, worker_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from qless_core.reads.failures import FailureGroup
     from qless_core.reads.frame import FrameCounts
@@ -42,40 +41,8 @@ NEWEST = 6
 #: Lines of one kind that the head of the page shows.
 _LINES = 4
 
-#: Seconds that the next job of a queue may wait before the page asks where the workers are.
-_PATIENCE_S = 60
-
-#: Seconds since the last failure of a group during which it counts as failing now.
-_FAILING_S = 900
-
 #: Characters of a failure's message.
 _MESSAGE = 120
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attention:
-    """One thing that somebody should look at.
-
-    Attributes:
-        state: whose colour and icon it has.
-        text: what it is, in a few words: the link.
-        link: where to look.
-        more: the rest of the sentence.
-        at: since when, or when last, epoch seconds.
-        at_word: what that instant is.
-        lasts: whether the instant is a beginning: how long it is then, not how long ago.
-        action: what can be done about it at once.
-
-    """
-
-    state: str
-    text: str
-    link: Link
-    more: str = ""
-    at: float | None = None
-    at_word: str = ""
-    lasts: bool = False
-    action: Action | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,14 +143,15 @@ def overview_page(
 
     """
     now = around.now
-    attention = tuple(_attention(found, now))
+    kinds = attention(found.queues.rows, found.groups.rows, found.workers.total, now)
+    lines = tuple(each for kind in kinds for each in kind[:_LINES])
     tracked = _tracked(found.tracked)
     return OverviewPage(
         title="Overview",
         nav="overview",
         topics=("queues", "failures", "workers", "tracked", "tags", "completed"),
-        attention=attention,
-        more_attention=_more(found, now, len(attention)),
+        attention=lines,
+        more_attention=sum(map(len, kinds)) - len(lines),
         figures=_figures(found, around),
         queues=queue_rows(_shown(found.queues.rows), done.hour),
         throughput=throughput(done.day, done.deploys),
@@ -203,73 +171,6 @@ def overview_page(
         tags=tuple((tag, number, jobs.tag_link(tag)) for tag, number in found.tags.rows),
         tags_total=found.tags.total,
         server=_server(server),
-    )
-
-
-def _attention(found: Overview, now: float) -> Iterator[Attention]:
-    queues = found.queues.rows
-    for queue in _most(queues, "stalled"):
-        yield Attention(
-            state="stalled",
-            text=f"{queue.name}: {count(queue.stalled)} stalled",
-            link=Link("queues.show", {"queue": queue.name, "tab": "stalled"}),
-            more="their workers have gone silent",
-        )
-    for queue in _most([each for each in queues if _is_deserted(each, now)], "waiting"):
-        yield Attention(
-            state="waiting",
-            text=f"{queue.name}: {count(queue.waiting)} waiting",
-            link=jobs.queue_link(queue.name).also(tab="waiting"),
-            more="no worker takes them" if found.workers.total else "no worker was seen",
-            at=queue.next_since,
-            at_word="next job waits",
-            lasts=True,
-        )
-    for queue in _most([each for each in queues if each.paused], "waiting"):
-        yield Attention(
-            state="paused",
-            text=f"{queue.name} is paused",
-            link=jobs.queue_link(queue.name).also(tab="waiting"),
-            more=f"{count(queue.waiting)} {'waits' if queue.waiting == 1 else 'wait'}",
-            at=queue.next_since,
-            at_word="next job waits",
-            lasts=True,
-            action=pause_action(queue.name, paused=True),
-        )
-    for group in [each for each in found.groups.rows if _is_failing(each, now)][:_LINES]:
-        yield Attention(
-            state="failed",
-            text=f"{group.name}: {count(group.count)} failed",
-            link=jobs.group_link(group.name),
-            more=telling(group.newest_message, group.name, _MESSAGE),
-            at=group.last_seen,
-            at_word="last",
-        )
-
-
-def _most(queues: Sequence[QueueSummary], what: str) -> list[QueueSummary]:
-    some = [each for each in queues if getattr(each, what)]
-    return sorted(some, key=lambda each: (-getattr(each, what), each.name))[:_LINES]
-
-
-def _is_deserted(queue: QueueSummary, now: float) -> bool:
-    if queue.paused or queue.running or not queue.waiting or queue.next_since is None:
-        return False
-    return now - queue.next_since > _PATIENCE_S
-
-
-def _is_failing(group: FailureGroup, now: float) -> bool:
-    return group.last_seen is not None and now - group.last_seen < _FAILING_S
-
-
-def _more(found: Overview, now: float, shown: int) -> int:
-    queues = found.queues.rows
-    return (
-        sum(1 for each in queues if each.stalled)
-        + sum(1 for each in queues if _is_deserted(each, now))
-        + sum(1 for each in queues if each.paused and each.waiting)
-        + sum(1 for each in found.groups.rows if _is_failing(each, now))
-        - shown
     )
 
 

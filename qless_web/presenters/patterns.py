@@ -10,8 +10,8 @@ from qless_core.reads.job import Happening
 from qless_web.formatting import duration
 from qless_web.presenters import charts, data, traces
 from qless_web.presenters.attempts import Attempt, Walk
+from qless_web.presenters.attention import Attention
 from qless_web.presenters.jobs import STATES
-from qless_web.presenters.overview import Attention
 from qless_web.presenters.page import (
     Action,
     Ask,

@@ -1,4 +1,4 @@
-"""What is wrong without having failed, each in a sentence that leads to it."""
+"""What is wrong, each in a sentence that leads to it: what the overview begins with, and more."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from qless_web.formatting import count, duration, size
+from qless_web.presenters.attention import FAILING_S, is_failing
 from qless_web.presenters.page import EmptyState, Page
 from qless_web.presenters.why import still, why_still
 from qless_web.presenters.words import Sentence, group, job, past, queue, sentence, worker
@@ -84,7 +85,9 @@ def trouble_page(
 
     """
     sections = [
+        _stalled(found),
         _stuck(found, now),
+        _failing(found, now),
         _silent(found, now),
         _dependents(found),
         *_of_index(indexed or Indexed()),
@@ -123,6 +126,35 @@ def _stuck(found: Trouble, now: float) -> Section:
     stuck.sort(key=lambda each: (-each.waiting, each.name))
     lines = [why_still(each, found.workers.rows, now) for each in stuck]
     return _section("stuck", "Queues that stand still", lines, "Every queue with work moves.")
+
+
+def _stalled(found: Trouble) -> Section:
+    stalled = sorted(
+        (each for each in found.queues.rows if each.stalled),
+        key=lambda each: (-each.stalled, each.name),
+    )
+    lines = [
+        sentence(
+            queue(each.name, "stalled"),
+            f" has {count(each.stalled)} stalled job{'' if each.stalled == 1 else 's'}: "
+            f"{'its worker has' if each.stalled == 1 else 'their workers have'} gone silent."
+        )
+        for each in stalled
+    ]  # fmt: skip
+    return _section("stalled", "Jobs that have stalled", lines, "No job has stalled.")
+
+
+def _failing(found: Trouble, now: float) -> Section:
+    lines = [
+        sentence(
+            group(each.name), f" has {count(each.count)} failed job{'' if each.count == 1 else 's'}"
+            ", the last ", past(each.last_seen), "."
+        )
+        for each in found.groups.rows
+        if is_failing(each, now)
+    ]  # fmt: skip
+    calm = f"Nothing failed in the last {FAILING_S // 60} minutes."
+    return _section("failing", "Groups that fail now", lines, calm, "error")
 
 
 def _silent(found: Trouble, now: float) -> Section:
@@ -237,5 +269,5 @@ def _sizes(found: Trouble) -> Section:
 _WELL = EmptyState(
     kind="nothing-wrong",
     title="No trouble was found",
-    text="Failures are listed on their own page.",
+    text="What failed before is listed on the page of failures.",
 )

@@ -197,9 +197,9 @@ STILL_S = 60.0
 
 def still(row: QueueSummary, now: float) -> bool:
     """Say whether a queue has work and stands still."""
-    if not row.waiting or row.running:
-        return False
-    return row.paused or (row.next_since is not None and now - row.next_since > STILL_S)
+    if not row.waiting or row.paused:
+        return bool(row.waiting)
+    return not row.running and row.next_since is not None and now - row.next_since > STILL_S
 
 
 def why_still(row: QueueSummary, workers: Sequence[WorkerSummary], now: float) -> Sentence:
@@ -231,7 +231,7 @@ def _unpolled(row: QueueSummary, alive: Sequence[WorkerSummary]) -> Sentence:
             ", and who polls it is paused or stopping, as ", worker(serving[0].name), "."
         )
     polls = sentence(", though ", worker(serving[0].name), " polls it") if serving else ()
-    waits = sentence(", and nothing runs; the next has waited since ", past(row.next_since), ".")
+    waits = sentence(", and nothing runs; the next was put ", past(row.next_since), ".")
     return (*polls, *waits)
 
 

@@ -51,9 +51,10 @@ def job(jid: str, klass: str = "") -> Part:
     return Part(text=text, title=jid, link=jobs.job_link(jid), kind="mono")
 
 
-def queue(name: str) -> Part:
-    """Name a queue."""
-    return Part(text=named.short(name), title=name, link=jobs.queue_link(name))
+def queue(name: str, tab: str = "") -> Part:
+    """Name a queue, and lead to it, or to one of its tabs."""
+    link = jobs.queue_link(name)
+    return Part(text=named.short(name), title=name, link=link.also(tab=tab) if tab else link)
 
 
 def worker(name: str) -> Part:

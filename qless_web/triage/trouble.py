@@ -1,4 +1,4 @@
-"""What is wrong without having failed: looked for in Redis in three batches, and in the index."""
+"""What is wrong: looked for in Redis in three batches, and in the index."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from qless_core import reads
 from qless_core.options import as_whole, number_of
+from qless_core.reads.overview import LARGEST_GROUPS
 from qless_core.reads.plan import Read, Scope, Slice, call, read, together
 from qless_web.triage.schema import STATE
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from qless_core.keys import Keys
     from qless_core.reads import Keeping, Listing, RecurringRow
+    from qless_core.reads.failures import FailureGroup
     from qless_core.reads.plan import Call
     from qless_core.reads.queues import QueueSummary
     from qless_core.reads.workers import WorkerSummary
@@ -101,6 +103,7 @@ class Trouble:
 
     Attributes:
         queues: all queues, by name.
+        groups: of failures, the largest, as on the overview.
         workers: those that were seen last.
         recurring: the next to run, and those that are late.
         blockers: failed jobs that others wait for, those with most first.
@@ -111,6 +114,7 @@ class Trouble:
     """
 
     queues: Listing[QueueSummary]
+    groups: Listing[FailureGroup]
     workers: Listing[WorkerSummary]
     recurring: Listing[RecurringRow]
     blockers: tuple[Blocker, ...]
@@ -122,9 +126,10 @@ class Trouble:
 @read
 def trouble(scope: Scope) -> Read[Trouble]:
     """Look for trouble, in three batches."""
-    found, crew, recurring, (blockers, looked_at, payloads), sizes = yield from together(
+    found, groups, crew, recurring, (blockers, looked_at, payloads), sizes = yield from together(
         [
             reads.queue_counts(Slice(0, QUEUES))(scope),
+            reads.failure_groups(Slice(0, LARGEST_GROUPS))(scope),
             reads.workers(Slice(0, WORKERS), order="seen", grouped=True)(scope),
             reads.recurring(Slice(0, RECURRING))(scope),
             _jobs(scope),
@@ -133,6 +138,7 @@ def trouble(scope: Scope) -> Read[Trouble]:
     )
     return Trouble(
         queues=found,
+        groups=groups,
         workers=crew,
         recurring=recurring,
         blockers=blockers,

@@ -1,4 +1,4 @@
-"""What is wrong without having failed."""
+"""What is wrong, failed or not."""
 
 from __future__ import annotations
 

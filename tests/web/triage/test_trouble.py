@@ -20,15 +20,20 @@ from tests.support.polling import eventually
 
 
 @pytest.fixture
-def see(client):
+def trouble(client):
     web = Browser(create_app(client, index=False))
 
-    def page():
-        answer = web.get("/trouble")
+    def page(address):
+        answer = web.get(address)
         assert answer.status_code == 200
-        return parse(answer.get_data(as_text=True)).one("main").text
+        return parse(answer.get_data(as_text=True)).one("main")
 
     return page
+
+
+@pytest.fixture
+def see(trouble):
+    return lambda: trouble("/trouble").text
 
 
 def test_an_empty_server_has_no_trouble(see):
@@ -57,6 +62,35 @@ def test_each_kind_of_trouble_is_found(client, clock, redis, see):
     assert "Worker w-fast-1 was seen 8 min 20 s from now" in page
     assert "Big big of mail has" in page
     assert "There are 1,001 tracked jobs: more than 1,000." in page
+
+
+def test_all_that_the_overview_counts_is_there(client, clock, trouble):
+    for name in ("a", "b", "c", "d", "e"):
+        client.queues[name].put("Letter", {})
+        client.queues[name].pop()
+    clock.advance(61)  # their locks have ended
+    client.queues["deserted"].put("Letter", {})
+    clock.advance(61)
+    queue = client.queues["held"]
+    queue.put("Letter", {}), queue.put("Letter", {})
+    queue.pop()
+    queue.pause()  # one waits, though one still runs
+    client.queues["mail"].put("Letter", {})
+    client.queues["mail"].pop().fail("mail-Timeout", "no answer")
+
+    overview, page = trouble("/"), trouble("/trouble")
+
+    head = overview.one(id="attention").one(class_="section-head")
+    shown = [
+        page.one("section", aria_labelledby=f"trouble-{key}").one(class_="note").text
+        for key in ("stalled", "stuck", "failing")
+    ]
+    assert shown == ["5", "2", "1"]
+    assert head.all("span")[0].text == "8"
+    assert "and 1 more" in overview.one("ul", class_="attention").text
+    assert overview.one("ul", class_="attention").links[-1] == "/trouble"
+    assert "a has 1 stalled job: its worker has gone silent." in page.text
+    assert "mail-Timeout has 1 failed job, the last just now ." in page.text
 
 
 def test_what_is_in_order_is_not_reported(client, clock, see):
@@ -97,7 +131,7 @@ def said(summary, *workers):
         (row(), (crew("*", "!mail"),), "none of the 1"),
         (row(), (crew("ma*", state="paused"),), "is paused or stopping, as w-1"),
         (row(), (crew("mail"),), "though w-1 polls it, and nothing runs"),
-        (row(), (WorkerSummary("w-1", 1_000.0, 0, 0),), "and nothing runs; the next has waited"),
+        (row(), (WorkerSummary("w-1", 1_000.0, 0, 0),), "and nothing runs; the next was put"),
     ],
 )
 def test_a_queue_that_stands_still_says_why(summary, workers, reason):
@@ -107,6 +141,7 @@ def test_a_queue_that_stands_still_says_why(summary, workers, reason):
 
 def test_a_queue_that_moves_or_has_no_work_does_not_stand_still():
     assert not still(row(running=1), 1_000.0)
+    assert still(row(running=1, paused=True), 1_000.0)
     assert not still(row(waiting=0), 1_000.0)
     assert not still(row(next_since=990.0), 1_000.0)
 
