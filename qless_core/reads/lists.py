@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -25,6 +26,9 @@ from qless_core.reads.rows import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from qless_core.keys import Keys
+    from qless_core.reads.kept import Keeping
 
 #: Members of a list whose states are looked up to sort and count by them: 4 ms of the server.
 #: Beyond it the list goes on in its own order, and the counts say what they cover.
@@ -74,15 +78,14 @@ def tracked_states(scope: Scope, most: int = 500) -> Read[TrackedStates]:
         call("zcard", scope.keys.tracked),
         call("zrevrange", scope.keys.tracked, 0, most - 1),
     ]
-    replies = yield _clue_calls(scope, jids or ())
-    clues = dict(zip(jids or (), map(clue_of, replies), strict=True))
+    clues = yield from _clues(scope, jids or ())
     asked = scored(clues)
     scores = scores_of(asked, (yield scores_calls(scope.keys, asked)))
     states = Counter(
         clue.state_now(due=scores.get(jid), lock=scores.get(jid), now=scope.now)
         for jid, clue in clues.items()
     )
-    return TrackedStates(dict(states), len(replies), members or 0)
+    return TrackedStates(dict(states), len(clues), members or 0)
 
 
 @read
@@ -161,8 +164,7 @@ def _by_state(scope: Scope, key: str, part: Slice, state: str | None) -> Read[St
     at = by_score(found)
     late = {} if state is not None else by_score(beyond)
     everybody = [*at, *late]
-    replies = yield _clue_calls(scope, everybody)
-    clues = dict(zip(everybody, map(clue_of, replies), strict=True))
+    clues = yield from _clues(scope, everybody)
     sure = {jid: clues[jid] for jid in at if not clues[jid].is_unsure(scope.now)}
     unsure = {jid: clues[jid] for jid in at if jid not in sure}
     # Those in doubt may end up before any of the others, and push them on, or not be there at all.
@@ -191,8 +193,18 @@ def _by_state(scope: Scope, key: str, part: Slice, state: str | None) -> Read[St
     )
 
 
-def _clue_calls(scope: Scope, jids: Sequence[str]) -> list[Call]:
-    return [call("hmget", scope.keys.job(jid), CLUES) for jid in jids]
+def clue_kept(keys: Keys, now: float, jid: str) -> Keeping[Clue]:  # noqa: ARG001 - as all kinds
+    """Read what a job says of its state, to be kept until the job changes."""
+    (reply,) = yield [("HMGET", keys.job(jid), *CLUES)]
+    return clue_of(reply), math.inf
+
+
+def _clues(scope: Scope, jids: Sequence[str]) -> Read[dict[str, Clue]]:
+    """Read what each job says of its state; what is kept of many takes no batch."""
+    if (kept := scope.of_many(clue_kept, jids)) is not None:
+        return kept
+    replies = yield [call("hmget", scope.keys.job(jid), CLUES) for jid in jids]
+    return dict(zip(jids, map(clue_of, replies), strict=True))
 
 
 def _states(

@@ -25,6 +25,8 @@ PLANS = (
     reads.scheduled(Slice(90, 25)),
     reads.recurring(Slice(0, 25)),
     reads.gauges(),
+    reads.tracked_states(),
+    reads.tracked(Slice(0, 25)),
 )
 
 
@@ -71,6 +73,7 @@ def again(client, kept):
 def put_everywhere(client):
     for name in NAMES:
         client.queues[name].put("Job", {}, jid=f"{name}-first")
+        client.track(f"{name}-first")
 
 
 class Clients:
