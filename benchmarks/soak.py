@@ -9,8 +9,9 @@ its keys that are no jobs, by kind, with how much is in each.
 
 Completed jobs are kept for a minute, so that all is as full as it becomes before the first look
 that counts. Printed is for each figure what it was in the beginning and in the end (medians of a
-fifth of the run), its slope by the hour (the median of the slopes between all looks), and whether
-it is flat: it grew by no more than a twentieth, or than chance does. Exits with 1 where one is not.
+fifth of the run), its slope by the hour (the median of the slopes between all looks), the same of
+the second half, and whether it is flat: it grew by no more than a twentieth, or than chance does.
+Exits with 1 where one is not.
 """
 
 from __future__ import annotations
@@ -112,12 +113,13 @@ class Watched:
 
 
 class Verdict(NamedTuple):
-    """What became of a figure; the slope is by the hour."""
+    """What became of a figure; slopes are by the hour, of all looks and of the second half."""
 
     figure: Figure
     begin: float
     end: float
     slope: float
+    late_slope: float
 
     @property
     def is_bounded(self) -> bool:
@@ -159,25 +161,32 @@ def judged(watched: Watched) -> list[Verdict]:
 
 def _judge(figure: Figure, times: Sequence[float], values: Sequence[float]) -> Verdict:
     some = max(1, int(len(values) * FIFTH))
-    # Of many looks some: the slopes of all pairs are too many for an hour.
-    step = max(1, len(values) // 200)
-    points = list(zip(times[::step], values[::step], strict=True))
-    slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in combinations(points, 2) if b[0] > a[0]]
+    half = len(values) // 2
     return Verdict(
         figure,
         median(values[:some]),
         median(values[-some:]),
-        median(slopes) * 3_600 if slopes else 0.0,
+        _slope(times, values),
+        _slope(times[half:], values[half:]),
     )
+
+
+def _slope(times: Sequence[float], values: Sequence[float]) -> float:
+    # Of many looks some: the slopes of all pairs are too many for an hour.
+    step = max(1, len(values) // 200)
+    points = list(zip(times[::step], values[::step], strict=True))
+    slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in combinations(points, 2) if b[0] > a[0]]
+    return median(slopes) * 3_600 if slopes else 0.0
 
 
 def table(verdicts: Sequence[Verdict]) -> list[str]:
     """Draw up what is printed."""
-    lines = [f"{'':44}{'begin':>10}{'end':>10}{'an hour':>12}"]
+    lines = [f"{'':44}{'begin':>10}{'end':>10}{'an hour':>12}{'late':>10}"]
     for each in verdicts:
         word = "bounded" if each.is_bounded else "" if each.is_flat else "GREW"
         name = f"{each.figure.name}, {each.figure.unit}"
         figures = f"{each.begin:>10.1f}{each.end:>10.1f}{each.slope:>+12.1f}"
+        figures += f"{each.late_slope:>+10.1f}"
         lines.append(f"{name:44}{figures}  {word}".rstrip())
     return lines
 

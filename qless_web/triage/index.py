@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 _PATIENCE_S: Final = 5.0
 #: Connections that are kept open for the next search.
 _KEPT: Final = 4
-#: Kibibytes of pages that a reader and the writer keep in memory.
-_READER_KIB, _WRITER_KIB = 16_384, 131_072
+#: Kibibytes of pages that are kept in memory: by a reader, by the writer while it fills the index,
+#: and by the writer when all is in it.
+_READER_KIB, _WRITER_KIB, _FULL_KIB = 8_192, 131_072, 8_192
 
 #: Writing is quick: a machine that loses power may lose the last seconds, and no more.
 _TO_WRITE: Final = (
@@ -267,6 +268,13 @@ def _is_ours(connection: sqlite3.Connection) -> bool:
         return version(connection) == schema.VERSION
     except sqlite3.Error:
         return False
+
+
+def fills(connection: sqlite3.Connection, *, is_full: bool) -> None:
+    """Let the writer keep as many pages as it needs to fill the index, or to keep it."""
+    connection.execute(f"PRAGMA cache_size = -{_FULL_KIB if is_full else _WRITER_KIB}")
+    if is_full:
+        connection.execute("PRAGMA shrink_memory")
 
 
 def _prepare(connection: sqlite3.Connection, kib: int) -> None:

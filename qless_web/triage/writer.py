@@ -17,7 +17,7 @@ from qless_core.clock import REAL
 from qless_core.errors import QlessError
 from qless_web.triage.filling import STEP, Sweep, read_in
 from qless_web.triage.following import Hints, Watch
-from qless_web.triage.index import is_damage
+from qless_web.triage.index import fills, is_damage
 from qless_web.triage.soundness import Soundness
 from qless_web.triage.source import Source
 from qless_web.triage.store import Store
@@ -172,6 +172,7 @@ class Keeping:
         shown: Shown | None = None,
     ) -> None:
         self._source = Source(client, rate, shown)
+        self._connection = connection
         self._store = Store(connection)
         self._hints = Hints(client)
         self._watch = Watch(self._source, self._store)
@@ -215,6 +216,7 @@ class Keeping:
     def _begin(self) -> None:
         self._is_first, self._sweep = True, None
         self._store.holds_back = _HELD
+        fills(self._connection, is_full=False)
         self._alive_at = self._store.told("as_of")
         if self._store.told("complete") and self._alive_at:
             self._since = int(self._alive_at * 1000) - _OVERLAP_MS
@@ -278,6 +280,7 @@ class Keeping:
             self._is_first, self._since = False, None
             self._store.holds_back = 0
             self._store.commit()
+            fills(self._connection, is_full=True)
             self._store.tell(complete=1)
             self.note()
 
