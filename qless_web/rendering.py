@@ -7,11 +7,12 @@ import json
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 from urllib.parse import quote, unquote
 
 from flask import (
     Response,
+    g,
     make_response,
     render_template,
     request,
@@ -24,6 +25,7 @@ from werkzeug.routing import BaseConverter, BuildError
 
 from qless_core.errors import RedisUnavailable
 from qless_web import compiling, extended, formatting, htmx
+from qless_web.addresses import link_url
 from qless_web.console import current
 from qless_web.presenters import export, keys
 from qless_web.presenters.cautions import cautions
@@ -47,6 +49,9 @@ SERVERS = "qless_web.servers"
 FLASH_COOKIE = "qless_flash"
 _FLASH_S = 60
 _FLASH_BYTES = 3_000
+
+_SILENT = Markup('aria-hidden="true"')
+_ICON = Markup('<svg class="icon" {} width="16" height="16"><use href="{}#{}"></use></svg>')
 
 
 #: Stands in the element of a name, or of other data: it is for nobody to translate, and what is
@@ -191,10 +196,18 @@ def _spelt(app: Flask, endpoint: str, values: dict[str, Any]) -> None:
                 values[name] = formatting.raw(value)
 
 
-def link_url(link: Link) -> str:
-    """Write the address of a link."""
-    values: dict[str, Any] = dict(link.values)
-    return url_for(link.endpoint, **values)
+def href(link: Link | str) -> str:
+    """Write the address of a link; a ready address stays what it is."""
+    return link if isinstance(link, str) else link_url(link)
+
+
+def icon(name: str, label: str = "") -> Markup:
+    """Draw an icon of the sprite; with a label it speaks, without one it is decoration."""
+    kept = g.setdefault("qless_icons", {})
+    if (name, label) not in kept:
+        role = Markup('role="img" aria-label="{}"').format(label) if label else _SILENT
+        kept[name, label] = _ICON.format(role, asset("icons.svg"), name)
+    return cast("Markup", kept[name, label])
 
 
 def install(app: Flask) -> None:
@@ -232,6 +245,8 @@ def install(app: Flask) -> None:
     environment.globals |= {
         "asset": asset,
         "cookie_path": cookie_path,
+        "href": href,
+        "icon": icon,
         "link_url": link_url,
         "mounted": _mounted,
     }

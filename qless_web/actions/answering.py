@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 from flask import abort, make_response, redirect, request
 
 from qless_web import htmx
+from qless_web.addresses import link_url
 from qless_web.presenters import ask
-from qless_web.rendering import link_url, render, set_flash
+from qless_web.rendering import render, set_flash
 from qless_web.security import local_path, split
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from flask import url_for
 
 from qless_core import reads
 from qless_core.reads import Slice
+from qless_web.addresses import link_url
 from qless_web.console import current
 from qless_web.presenters.search import hits
 from qless_web.presenters.shards import GLANCE, At, Glance, Hits, Part
-from qless_web.rendering import link_url
 from qless_web.sought import seeking
 
 if TYPE_CHECKING:

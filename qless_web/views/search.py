@@ -12,12 +12,13 @@ from flask import Blueprint, Response, jsonify, redirect, request
 from qless_core import reads
 from qless_core.reads import Slice
 from qless_web import htmx
+from qless_web.addresses import link_url
 from qless_web.console import current
 from qless_web.presenters import search
 from qless_web.presenters.jobs import job_link
 from qless_web.presenters.paging import part_of
 from qless_web.remembered import asked_page
-from qless_web.rendering import link_url, render
+from qless_web.rendering import render
 from qless_web.sought import beginning, seeking
 from qless_web.triage.narrowing import chosen, narrowed
 from qless_web.triage.query import BadQuery

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from itertools import product
 
+import pytest
+from flask import url_for
+
+from qless_web.addresses import link_url
+from qless_web.presenters.page import Link
 from qless_web.security import local_path
 
 
@@ -53,3 +58,43 @@ def test_an_address_that_leaves_the_console_is_none_to_come_back_to(path):
 @pytest.mark.parametrize("path", ["/ops", "/ops/", "/ops/queues/a~2Fb?page=2", "/ops/tag/%C3%BC"])
 def test_an_address_within_the_console_is_one_to_come_back_to(path):
     assert local_path(path, "/ops") == path
+
+
+#: Words that stand in an address as they are, and such as do not.
+WORDS = (
+    "mail",
+    "a-b_c9",
+    "",
+    "a.b",
+    "a/b",
+    "ü",
+    "a b",
+    "x" * 80,
+    "long-" * 300,
+    "{0}",
+    "\udcff",
+    7,
+)
+
+
+@pytest.mark.parametrize("prefix", ["", "/a{b}ü"])
+def test_every_address_is_written_as_flask_writes_it(app, prefix):
+    with app.test_request_context("/queues", environ_overrides={"SCRIPT_NAME": prefix}):
+        for rule in app.url_map.iter_rules():
+            for word, more in product(WORDS, ({}, {"q": "x"}, {"page": 2})):
+                values = dict.fromkeys(rule.arguments, "a") | more
+                for name in rule.arguments:
+                    changed = values | {name: word}
+                    link = Link(rule.endpoint, changed)
+                    assert _written(link_url, link) == _written(_by_flask, link)
+
+
+def _by_flask(link):
+    return url_for(link.endpoint, **link.values)
+
+
+def _written(write, link):
+    try:
+        return write(link)
+    except Exception as error:  # noqa: BLE001 - both fail alike
+        return repr(error)
