@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, NoReturn
+from functools import cache
+from typing import Any, Final, NoReturn
 
 from qless_core import nesting, wire
 from qless_core.errors import BadArgument
+
+#: Stands for stored JSON until all around it is written; nobody can guess it, and so put it there.
+_MARK: Final = f"{secrets.token_hex(16)}:"
+_MARKED: Final = re.compile(f'"{_MARK}([0-9]+)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +66,31 @@ def dumps(value: Any) -> bytes:  # noqa: ANN401 - any answer
     >>> dumps({"a": (1, float("nan"), Raw("1.10"))})
     b'{"a":[1,null,1.10]}'
     """
-    return _written(value).encode()
+    raws: list[str] = []
+
+    def plain(item: Any) -> Any:  # noqa: ANN401 - as the json module wants it
+        if isinstance(item, Raw):
+            raws.append(item.text)
+            return f"{_MARK}{len(raws) - 1}"
+        if is_dataclass(item) and not isinstance(item, type):
+            return {name: getattr(item, name) for name in _names(type(item))}
+        if isinstance(item, Mapping):
+            return dict(item)
+        message = f"{item!r} is no answer"
+        raise TypeError(message)
+
+    try:
+        text = json.dumps(value, separators=(",", ":"), allow_nan=False, default=plain)
+    except (ValueError, RecursionError):  # no finite number, or too deep: written part by part
+        text = _written(value)
+    else:
+        text = _MARKED.sub(lambda found: raws[int(found[1])], text)
+    return text.encode()
+
+
+@cache
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))
 
 
 def _written(value: Any) -> str:  # noqa: ANN401 - any answer
