@@ -205,7 +205,7 @@ def _long(word: str) -> str:
     return VALUE if _DIGIT.search(word) or "/" in word or word.isalnum() else word[:_WORD]
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def _plain(word: str) -> str:
     """Make a word without digits alike: an address, a path, or itself."""
     return _placed(word)
@@ -464,7 +464,7 @@ def _lot(found: re.Match[str]) -> str:
     return VALUE if flips * 3 >= len(letters) and _FOUR.search(letters) else letters
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def _settled(text: str) -> str:
     text = _LETTERS.sub(_lot, text)
     for needs, pattern, by in _AGAIN:

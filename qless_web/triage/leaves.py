@@ -83,7 +83,7 @@ def path_word(path: str) -> str:
     return _word(path.casefold(), "p")
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=8_192)
 def _word(text: str, kind: str) -> str:
     return kind + blake2b(text.encode(errors="replace"), digest_size=5).hexdigest()
 
