@@ -8,10 +8,8 @@ when somebody asks for it.
 from __future__ import annotations
 
 import copy
-import datetime as dt
 import json
 import logging
-import math
 import uuid
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -23,10 +21,12 @@ from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, JobNotFound, MalformedData, RedisUnavailable
 from qless_core.finishing import finish
 from qless_core.job_class import find, klass_name_of, performer_of
+from qless_core.moment import moment_of
 from qless_core.records import Failure, HistoryItem, JobRecord
-from qless_core.several import listed
+from qless_core.several import listed, texts_of
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from qless_core.client import Client
@@ -997,42 +997,3 @@ def jids_of(jobs: Iterable[str | Job]) -> list[str]:
 def new_jid() -> str:
     """Make up a jid that nothing else has."""
     return uuid.uuid4().hex
-
-
-def moment_of(at: Any, delay: float | None = None) -> float | None:  # noqa: ANN401 - whatever was given
-    """Give epoch seconds of a moment that is given as such or as a datetime; None where none is.
-
-    Raises:
-        BadArgument: it is no moment, a datetime that knows no time zone, or beside a delay.
-
-    """
-    if at is None:
-        return None
-    if delay is not None:
-        problem = f"a job takes a delay or a moment, not both: {delay!r} and {at!r}"
-        raise BadArgument(problem)
-    if isinstance(at, dt.datetime) and at.utcoffset() is not None:
-        return at.timestamp()
-    if isinstance(at, int | float) and not isinstance(at, bool) and math.isfinite(at):
-        return at
-    problem = f"a moment is epoch seconds or a datetime that knows its time zone, not {at!r}"
-    raise BadArgument(problem)
-
-
-def texts_of(what: str, values: Iterable[str] | None) -> list[str] | None:
-    """List texts that are given in any iterable.
-
-    Raises:
-        BadArgument: one text was given where several are meant, or something that is no text.
-
-    """
-    if values is None:
-        return None
-    problem = f"{what} must be a list of texts, got {values!r}"
-    try:
-        texts = listed(what, values)
-    except BadArgument:
-        raise BadArgument(problem) from None
-    if not all(isinstance(value, str) for value in texts):
-        raise BadArgument(problem)
-    return texts

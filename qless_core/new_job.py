@@ -10,9 +10,11 @@ from qless_core import wire
 from qless_core.commands import put_options
 from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument
-from qless_core.job import Job, jids_of, moment_of, new_jid, texts_of
+from qless_core.job import Job, jids_of, new_jid
 from qless_core.job_class import default_options, klass_name_of
+from qless_core.moment import moment_of
 from qless_core.options import as_number
+from qless_core.several import texts_of
 
 if TYPE_CHECKING:
     import datetime as dt

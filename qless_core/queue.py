@@ -9,13 +9,13 @@ from qless_core.commands import sendable
 from qless_core.cron import Cron, name_of
 from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, JobNotFound, JobNotRunning, QlessError
-from qless_core.job import Job, texts_of
+from qless_core.job import Job
 from qless_core.job_class import klass_name_of
 from qless_core.new_job import OPTIONS as NEW_JOB_OPTIONS
 from qless_core.new_job import NewJob, jid_given, with_defaults
 from qless_core.recurring import RecurringJob
 from qless_core.reserver import Reserver
-from qless_core.several import listed
+from qless_core.several import listed, texts_of
 from qless_core.throttles import Throttle
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from qless_core import wire
 from qless_core.cron import Cron, name_of
 from qless_core.duration import seconds_of
 from qless_core.errors import BadArgument, MalformedData
-from qless_core.job import read_jobs, texts_of
+from qless_core.job import read_jobs
 from qless_core.job_class import klass_name_of
+from qless_core.several import texts_of
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -31,3 +31,22 @@ def listed(what: str, values: Iterable[_T]) -> list[_T]:
     what_is = "the text " if isinstance(values, str) else ""
     problem = f"a list of {what} was expected, got {what_is}{values!r}"
     raise BadArgument(problem) from None
+
+
+def texts_of(what: str, values: Iterable[str] | None) -> list[str] | None:
+    """List texts that are given in any iterable.
+
+    Raises:
+        BadArgument: one text was given where several are meant, or something that is no text.
+
+    """
+    if values is None:
+        return None
+    problem = f"{what} must be a list of texts, got {values!r}"
+    try:
+        texts = listed(what, values)
+    except BadArgument:
+        raise BadArgument(problem) from None
+    if not all(isinstance(value, str) for value in texts):
+        raise BadArgument(problem)
+    return texts

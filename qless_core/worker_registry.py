@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from qless_core import wire
-from qless_core.job import texts_of
 from qless_core.records import GivenBack
+from qless_core.several import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
