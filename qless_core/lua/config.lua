@@ -47,6 +47,15 @@ function Config.others(...)
   return there - call('exists', Key.config)
 end
 
+-- Config.any() -> whether there are options, asked as Config.others does: of a key that is not there that costs less
+-- than to read some of it.
+function Config.any()
+  if unset_by ~= this and call('exists', Key.config) == 0 then
+    unset_by = this
+  end
+  return unset_by ~= this
+end
+
 -- Config.is_unset() -> whether this call has found that no option is set.
 function Config.is_unset()
   return unset_by == this

@@ -11,7 +11,9 @@ Commands['heartbeat'] = function(now, arg)
   Check.owned(jid, worker, known)
   Check.placed(jid, known[3])
   local queue = known[3]
-  Config.prefetch('heartbeat', queue .. '-heartbeat')
+  if Config.any() then
+    Config.prefetch('heartbeat', queue .. '-heartbeat')
+  end
   local score, ends = Config.lock(now, queue, known[4])
   if data then
     call('hset', Key.job(jid), 'expires', score, 'data', data)

@@ -43,10 +43,14 @@ local function probe(jid)
   call('scard', Key.dependents(jid))
 end
 
--- Job.is_new(jid) -> whether nothing at all is known of it, and its key would be no part of another job.
-function Job.is_new(jid)
-  return not Check.stem(jid) and call('exists', Key.job(jid), Key.history(jid),
-    Key.dependencies(jid), Key.dependents(jid)) == 0
+-- Job.new_keys(jid) -> the keys of its hash and of its history, where nothing at all is known of it and its key would
+-- be no part of another job; else nil.
+function Job.new_keys(jid)
+  local key, history = Key.job(jid), Key.history(jid)
+  if Check.stem(jid) or call('exists', key, history, Key.dependencies(jid), Key.dependents(jid)) > 0 then
+    return nil
+  end
+  return key, history
 end
 
 -- Job.is_whole(jid) -> whether each key of a job, where it is there, is of a job's type. One may hold

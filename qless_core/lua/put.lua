@@ -148,7 +148,7 @@ end
 function Put.write(now, job, must_exist)
   local jid, depends = job.jid, job.depends
   local was, old_tags = NEW, NONE
-  if must_exist or not Job.is_new(jid) then
+  if must_exist or not Job.new_keys(jid) then
     was = Put.known(jid)
     if must_exist and not was.jid then
       Check.missing(jid)
@@ -193,13 +193,17 @@ end
 local function put_plain(now, arg)
   local queue, jid, klass, data = arg[2], arg[3], arg[4], arg[5]
   local delay = Check.number(arg[6], 'delay')
-  if delay > 0 or not Job.is_new(jid) then
+  if delay > 0 then
+    return false
+  end
+  local key, history = Job.new_keys(jid)
+  if not key then
     return false
   end
   local name = encode(queue)
   Queue.to_work(queue, jid, 0, now)
-  call('rpush', Key.history(jid), '[' .. Json.second(now) .. ',"put",{"q":' .. name .. '}]')
-  call('hmset', Key.job(jid), 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
+  call('rpush', history, '[' .. Json.second(now) .. ',"put",{"q":' .. name .. '}]')
+  call('hmset', key, 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
     'remaining', '5', 'time', Json.time(now), 'jid', jid, 'klass', klass, 'data', data,
     'priority', '0', 'retries', '5', 'tags', '[]')
   Queue.remember(queue, now)

@@ -44,7 +44,7 @@ Commands['turn'] = function(now, arg)
     for i = number + 4, #arg do
       finish[#finish + 1] = arg[i]
     end
-    if call('exists', Key.config) == 1 then
+    if Config.any() then
       Config.prefetch('max-job-history', 'jobs-history', 'jobs-history-count', 'heartbeat',
         queues[1] .. '-heartbeat', queues[1] .. '-max-concurrency', 'grace-period', 'rate-limits',
         'host-max-running', 'host-max-failures')

@@ -141,7 +141,7 @@ end
 function Whole.back(now, jid, all)
   if not Job.is_whole(jid) then
     return 'unreadable'
-  elseif not Job.is_new(jid) then
+  elseif not Job.new_keys(jid) then
     return 'exists'
   end
   local was = { score = all.score }
