@@ -159,6 +159,7 @@ class Runner:
                 wait = backoff.next()
                 if self._clock.monotonic() + wait > until:
                     raise unknown or error from (unknown or error).__cause__
+            self.meanwhile()  # nothing may have been sent, for as long as Redis is away
             self._clock.wait(wait)
 
     def _try(self, command: str | float, now: float | str, *args: str | float) -> Any:  # noqa: ANN401 - as above

@@ -462,6 +462,7 @@ class Loop:
         Such are jobs of which an answer told that was lost, and those that ran and of which nothing
         more will be told.
         """
+        renew()  # as before a flush
         self._may_hold_more = False
         lost = set(self._settler.given_up)
         try:
