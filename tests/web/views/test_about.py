@@ -72,7 +72,7 @@ def test_a_user_who_may_not_ask_the_server_still_sees_the_rest(redis, server):
 def test_it_names_what_there_is_to_read_and_nothing_else(see, monkeypatch, tmp_path):
     root = Path(qless_web.__file__).parents[1]
     text = see("/about").text
-    assert "In these folders of the checkout" in text
+    assert "in these folders of the checkout" in text
     assert [each for each in re.findall(r"docs/\S+/", text) if not (root / each).is_dir()] == []
     assert re.search(r"qless \d+\.\d+\.\d+", text)
 
