@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Generator, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from weakref import WeakSet
 
 from redis import exceptions
 
@@ -60,11 +61,11 @@ class Kept:
     def __init__(self, redis: Redis, keys: Keys) -> None:
         self._redis = redis
         self._keys = keys
-        self._begin()
+        self.begin_anew()
+        _all.add(self)
 
-    def _begin(self) -> None:
-        """Know nothing, as in a process that has just been forked."""
-        self._pid = os.getpid()
+    def begin_anew(self) -> None:
+        """Know nothing, in a forked child: the connection is the parent's, the lock may be held."""
         self._lock = Lock()
         self._tracking: Tracking | None = None
         self._entries: dict[Any, dict[str, _Entry]] = {}
@@ -81,8 +82,6 @@ class Kept:
             now: epoch seconds of the page.
 
         """
-        if os.getpid() != self._pid:
-            self._begin()
         with self._lock:
             if REAL.monotonic() < self._rests_until:
                 return None
@@ -92,6 +91,10 @@ class Kept:
                 refused = isinstance(error, exceptions.ResponseError)
                 self._drop(REFUSED_S if refused else REST_S)
                 return None
+            except BaseException:
+                # Answers may be left to read, which the next page would take for its own.
+                self._drop(0.0)
+                raise
 
     def doubt(self) -> None:
         """Have the next page that comes see what this process has just changed."""
@@ -193,11 +196,24 @@ class Kept:
     def _drop(self, rest_s: float) -> None:
         """Let the connection go, and with it all that it would have told of."""
         tracking, self._tracking = self._tracking, None
-        if tracking is not None:
-            tracking.close()
         self._entries.clear()
         self._by_key.clear()
         self._rests_until = REAL.monotonic() + rest_s
+        if tracking is not None:
+            tracking.close()  # last: whatever it raises, what it told of is forgotten
+
+
+#: Those that there are, for a forked child.
+_all: WeakSet[Kept] = WeakSet()
+
+
+def _begin_anew() -> None:
+    for kept in list(_all):
+        kept.begin_anew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 class _Entry:

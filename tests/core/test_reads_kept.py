@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import gc
+import os
+import signal
+import threading
+import weakref
+from contextlib import contextmanager, suppress
 from random import Random
 
 import pytest
@@ -14,6 +19,7 @@ from qless_core.reads import Kept, Slice
 from qless_core.reads.kept import FEW
 from qless_core.reads.plan import run
 from qless_core.reads.queues import counts_of
+from tests.support.polling import eventually
 
 NAMES = [f"queue-{number:03}" for number in range(FEW + 20)]
 
@@ -68,6 +74,18 @@ def commands(redis):
 def again(client, kept):
     """Look at all queues by what is kept."""
     return lambda: run(client.redis, client.keys, PLANS[:1], now=client.now(), kept=kept)
+
+
+def waiting(_keys, _now, name):
+    """Read one thing, and wait at a gate for another."""
+    yield [("GET", f"before-{name}"), ("BLPOP", name, 0)]
+    return None, 0.0
+
+
+@pytest.fixture
+def is_waiting(redis):
+    """Say whether somebody waits at a gate."""
+    return lambda: any(each["cmd"] == "blpop" for each in redis.client_list())
 
 
 def put_everywhere(client):
@@ -200,3 +218,78 @@ def test_names_of_odd_bytes_are_kept_apart(client, redis, look):
     raw.zadd(client.keys.queues, {b"\xff\xfe": 1.0, "gr\u00fcn": 2.0})
     raw.zadd(b"ql:q:\xff\xfe-work", {"a": 1.0})
     assert sum(row.waiting for row in look()[0].rows) == len(NAMES) + 1
+
+
+class Interrupt(BaseException):
+    """Raised where nobody expects it, as by a handler of a signal or a timeout of gevent."""
+
+
+@contextmanager
+def interrupted(when):
+    """Raise it in this thread, in the midst of what it waits for, when that is so."""
+
+    def interrupt(_signal, _frame):
+        raise Interrupt
+
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    me = threading.get_ident()
+    thread = threading.Thread(
+        target=lambda: eventually(when) and signal.pthread_kill(me, signal.SIGUSR1)
+    )
+    thread.start()
+    try:
+        with pytest.raises(Interrupt):
+            yield
+    finally:
+        thread.join()
+        signal.signal(signal.SIGUSR1, before)
+
+
+def test_who_is_interrupted_leaves_no_answers_to_the_next_page(
+    client, redis, kept, look, is_waiting
+):
+    put_everywhere(client)
+    look()
+    with interrupted(is_waiting):
+        kept.of(waiting, ["gate"], client.now())
+    redis.rpush("gate", "open")
+    client.queues["queue-003"].put("Job", {}, jid="more")
+    kept.doubt()
+    assert look()[0].rows[3].waiting == 2
+    assert look()[0].rows[3].waiting == 2
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # a child that only looks
+def test_a_child_begins_anew_though_it_was_forked_while_another_thread_read(
+    client, redis, kept, is_waiting
+):
+    put_everywhere(client)
+    reader = threading.Thread(target=kept.of, args=(waiting, ["gate"], client.now()))
+    reader.start()
+    eventually(is_waiting)
+    child = os.fork()
+    if not child:
+        with suppress(BaseException):
+            kept.close()  # which is the parent's to end, and waits for no thread of it
+            found = kept.of(counts_of, NAMES, client.now())
+            os._exit(0 if len(found) == len(NAMES) else 1)
+        os._exit(2)
+    try:
+        _, status = eventually(lambda: (ended := os.waitpid(child, os.WNOHANG))[0] and ended)
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
+    finally:
+        redis.rpush("gate", "open")
+        reader.join()
+    assert status == 0
+    assert len(kept.of(counts_of, NAMES, client.now())) == len(NAMES)
+
+
+def test_nobody_holds_what_is_kept_but_those_who_use_it(client):
+    kept = Kept(client.redis, client.keys)
+    there = weakref.ref(kept)
+    del kept
+    gc.collect()
+    assert there() is None
