@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import Counter
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -26,7 +27,6 @@ from qless_web.triage.schema import (
 from qless_web.triage.tallies import Tallies
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from qless_web.triage.entry import Entry
@@ -189,14 +189,17 @@ class Store:
             How many differ from what was known.
 
         """
+        entries = list(entries)
         self._begin()
         try:
-            changes = [
-                change
-                for jid, entry in entries
-                if (change := self._change(jid, entry, None if jid in new else self._known(jid)))
-            ]
-            changes.sort(key=lambda change: change.id)
+            changes = self._changes(entries, new)
+            try:
+                self._write_new(changes)
+            except sqlite3.IntegrityError:
+                # One was known all the same. It must not stop all others, now and each time.
+                self._take_back(changes)
+                changes = self._changes(entries)
+                self._write_new(changes)
             self._write(changes)
         except BaseException:
             self._roll_back()
@@ -232,7 +235,9 @@ class Store:
         plain: list[str] = []
         others: list[str] = []
         for jid in jids:
-            (plain if jid.isascii() else others).append(jid)
+            # To SQLite a zero byte ends a text that comes by way of JSON.
+            is_plain = jid.isascii() and "\0" not in jid
+            (plain if is_plain else others).append(jid)
         rows = self._db.execute(_LYING.format(jids=_SEVERAL), (json.dumps(plain),))
         found = {jid: Lying(*row) for jid, *row in rows}
         for jid in others:
@@ -314,6 +319,18 @@ class Store:
         found: tuple[Any, ...] | None = self._db.execute(_OLD, (bound(jid),)).fetchone()
         return found
 
+    def _changes(
+        self, entries: Iterable[tuple[str, Entry | None]], new: Collection[str] = ()
+    ) -> list[_Change]:
+        """Give what differs from what was known, in the order of the ids."""
+        changes = [
+            change
+            for jid, entry in entries
+            if (change := self._change(jid, entry, None if jid in new else self._known(jid)))
+        ]
+        changes.sort(key=lambda change: change.id)
+        return changes
+
     def _change(
         self, jid: str, entry: Entry | None, found: tuple[Any, ...] | None
     ) -> _Change | None:
@@ -346,21 +363,36 @@ class Store:
         self._seq += 1
         return id_of(jid, self._seq)
 
+    def _write_new(self, changes: Iterable[_Change]) -> None:
+        """Write the rows of jobs that are not known.
+
+        Raises:
+            sqlite3.IntegrityError: one is; some of the others may be written by now.
+
+        """
+        rows = [
+            (id_, jid, *row)
+            for id_, jid, old, row, *_ in changes
+            if row is not None and _is_inserted(jid, old)
+        ]
+        self._db.executemany(_NEW, rows)
+
+    def _take_back(self, changes: Iterable[_Change]) -> None:
+        """Delete what `_write_new` wrote of these; their ids were given to nobody else."""
+        ids = [(each.id,) for each in changes if each.old is None]
+        self._db.executemany("DELETE FROM jobs WHERE id = ?", ids)
+
     def _write(self, changes: Sequence[_Change]) -> None:
+        """Write all else."""
         db = self._db
         gone = [change for change in changes if change.row is None]
         db.executemany("DELETE FROM jobs WHERE id = ?", [(change.id,) for change in gone])
         db.executemany("DELETE FROM texts WHERE id = ?", [(seq_of(change.id),) for change in gone])
-        plain: list[tuple[Any, ...]] = []
-        others: list[tuple[Any, ...]] = []
-        for id_, jid, old, row, *_ in changes:
-            if row is None:
-                continue
-            if old is None and jid.isascii():
-                plain.append((id_, jid, *row))
-            else:
-                others.append((id_, bound(jid), *row))
-        db.executemany(_NEW, plain)
+        others = [
+            (id_, bound(jid), *row)
+            for id_, jid, old, row, *_ in changes
+            if row is not None and not _is_inserted(jid, old)
+        ]
         db.executemany(_OTHER, others)
         db.executemany(
             _TEXTS,
@@ -548,6 +580,11 @@ class _Change(NamedTuple):
     row: _Row | None
     had: _Texts | None
     texts: _Texts | None
+
+
+def _is_inserted(jid: str, old: _Row | None) -> bool:
+    """Tell whether the row of a job is new, and needs no cast."""
+    return old is None and jid.isascii()
 
 
 def _clean(text: str) -> str:

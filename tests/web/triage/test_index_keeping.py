@@ -197,6 +197,69 @@ def test_names_of_any_bytes_are_kept(client, server, tmp_path):
     assert jid.encode(errors="surrogateescape") == odd
 
 
+def test_jobs_with_zero_bytes_in_their_names_are_met_again_like_all_others(client, redis, tmp_path):
+    for at in range(3):
+        jid = f"a\0{at}"
+        client.queues["q\0"].put("Let\0ter", {}, jid=jid, tags=["t\0x", f"t\0{at}"])
+    client.queues["q\0"].put("Letter", {}, jid="a", tags=["t"])
+    client.jobs["a\x001"].track()
+    client.queues["q\0"].put("Let\0ter", {}, jid="failed\0")
+    failure = json.dumps({"group": "g\0", "message": "m\0n", "worker": "w\0-1", "when": 5})
+    redis.hset("ql:j:failed\0", mapping={"state": "failed", "failure": failure})
+    redis.zrem("ql:q:q\0-work", "failed\0")
+    redis.sadd("ql:failures", "g\0")
+    redis.lpush("ql:f:g\0", "failed\0")
+    everything = ["a", "a\x000", "a\x001", "a\x002", "failed\0"]
+
+    for walk in range(3):
+        with kept(client, tmp_path) as index:
+            assert jids(index, "") == everything, walk
+            assert jids(index, '"t\0x"') == everything[1:4]
+            assert jids(index, "jid:a\x000") == ["a\x000"]
+            assert jids(index, "tag:t\x002") == ["a\x002"]
+            assert jids(index, "group:g\0 n") == ["failed\0"]
+            eventually(lambda: jids(index, "tracked:yes") == ["a\x001"])
+            assert find(index, "queue:q\0").total == len(everything)
+
+
+def test_a_walk_reads_jobs_with_zero_bytes_in_their_jids_once(client, tmp_path):
+    client.queues["mail"].put("app.Mail", {}, jid="a\0b")
+    with kept(client, tmp_path) as index:
+        pass
+    connection, _ = index.open()
+    try:
+        source, store = Source(client, 0), Store(connection)
+        sweep = Sweep(source, store, Place("work", "mail"))
+        while sweep.step():
+            pass
+        assert source.jobs_read == 0
+        assert set(store.lying(["a\0b", "a", "c"])) == {"a\0b"}
+    finally:
+        connection.close()
+
+
+@pytest.mark.usefixtures("mail")
+def test_a_job_that_is_known_against_all_belief_stops_no_other(client, tmp_path):
+    with kept(client, tmp_path) as index:
+        pass
+    connection, _ = index.open()
+    try:
+        source, store = Source(client, 0), Store(connection)
+        client.jobs["j05"].tag("seen")
+        client.queues["mail"].put("app.Mail", {}, jid="j04-new")
+        client.queues["mail"].put("app.Mail", {}, jid="j06-new")
+        some = ["j04-new", "j05", "j06-new"]
+        assert store.put(source.entries(some), new=set(some)) == 3
+        assert store.jobs == 22
+        assert store.put(source.entries(some)) == 0
+    finally:
+        connection.close()
+
+    assert jids(index, "tag:seen") == ["j05"]
+    assert len(jids(index, "")) == 22
+    assert consistent(index)
+
+
 def test_tags_and_failures_of_half_characters_stop_no_other_job(client, redis, tmp_path):
     for jid in ("a", "b", "c"):
         client.queues["q"].put("Letter", {}, jid=jid, tags=["kept"])
