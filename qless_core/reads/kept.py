@@ -37,7 +37,7 @@ Kind = Callable[["Keys", float, str], Keeping[T]]
 FEW: Final = 100
 
 #: As many that changed are read again by each page that comes; of more only those that were last
-#: read so many seconds ago, for then they change all the time.
+#: read so many seconds ago, or before this process changed something: they change all the time.
 MANY: Final = 150
 YOUNG_S: Final = 0.5
 
@@ -70,8 +70,7 @@ class Kept:
         self._tracking: Tracking | None = None
         self._entries: dict[Any, dict[str, _Entry]] = {}
         self._by_key: dict[str, set[_Entry]] = {}
-        self._heard_at = self._rests_until = -math.inf
-        self._is_doubted = False
+        self._heard_at = self._rests_until = self._doubted_at = -math.inf
 
     def of(self, kind: Kind[T], names: Sequence[str], now: float) -> dict[str, T] | None:
         """Give what a kind of read finds of each name; None where each page must ask by itself.
@@ -97,8 +96,8 @@ class Kept:
                 raise
 
     def doubt(self) -> None:
-        """Have the next page that comes see what this process has just changed."""
-        self._is_doubted = True
+        """Have each page that comes from now on see what has been changed by now."""
+        self._doubted_at = REAL.monotonic()
 
     def close(self) -> None:
         """Let the connection go; the next page makes another one."""
@@ -106,21 +105,20 @@ class Kept:
             self._drop(0.0)
 
     def _found(self, kind: Kind[Any], names: Sequence[str], now: float) -> dict[str, Any]:
-        began, is_doubted = REAL.monotonic(), self._is_doubted
-        self._is_doubted = False
-        self._hear(began, is_doubted=is_doubted)
+        began, doubted_at = REAL.monotonic(), self._doubted_at
+        self._hear(began, doubted_at)
         entries = self._entries.setdefault(kind, {})
         if len(entries) > 2 * len(names) + FEW:
             self._forget(entries, set(names))
         due = [name for name in names if name not in entries or entries[name].is_due(now)]
-        if len(due) > MANY and not is_doubted:
-            young = began - YOUNG_S
-            due = [name for name in due if name not in entries or entries[name].read_at < young]
+        if len(due) > MANY:
+            old = max(began - YOUNG_S, doubted_at)
+            due = [name for name in due if name not in entries or entries[name].read_at <= old]
         if due:
             self._read(kind, entries, due, now)
         return {name: entries[name].value for name in names}
 
-    def _hear(self, began: float, *, is_doubted: bool) -> None:
+    def _hear(self, began: float, doubted_at: float) -> None:
         """Hear what changed; ask for it where it may not have been told yet, or nothing was."""
         tracking = self._tracking
         if tracking is not None and tracking.leads_astray:
@@ -128,7 +126,7 @@ class Kept:
             tracking = None
         if tracking is None:
             tracking = self._tracking = Tracking(self._redis)
-        elif is_doubted or began - self._heard_at > SILENCE_S:
+        elif doubted_at >= self._heard_at or began - self._heard_at > SILENCE_S:
             tracking.ask((("PING",),))
         else:
             tracking.listen()

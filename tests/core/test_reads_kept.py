@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import signal
+import sys
 import threading
 import weakref
 from contextlib import contextmanager, suppress
+from itertools import count
 from random import Random
 
 import pytest
@@ -16,7 +19,8 @@ import redis as redis_py
 from qless_core import Client, reads
 from qless_core.errors import QlessError
 from qless_core.reads import Kept, Slice
-from qless_core.reads.kept import FEW
+from qless_core.reads import kept as kept_module
+from qless_core.reads.kept import FEW, MANY
 from qless_core.reads.plan import run
 from qless_core.reads.queues import counts_of
 from tests.support.polling import eventually
@@ -293,3 +297,72 @@ def test_nobody_holds_what_is_kept_but_those_who_use_it(client):
     del kept
     gc.collect()
     assert there() is None
+
+
+def text(_keys, _now, name):
+    """Read what a key holds."""
+    (value,) = yield [("GET", name)]
+    return value, math.inf
+
+
+def length(_keys, _now, name):
+    """Read how long it is."""
+    (value,) = yield [("STRLEN", name)]
+    return value, math.inf
+
+
+def test_each_kind_of_many_names_sees_what_was_changed_just_now(redis, kept, monkeypatch):
+    monkeypatch.setattr(kept_module, "YOUNG_S", 600.0)  # however slow this machine is
+    names = [f"text-{number}" for number in range(MANY + 1)]
+
+    def found():
+        return [list(kept.of(kind, names, 0.0).values()) for kind in (text, length)]
+
+    for value in ("one", "fifteen"):
+        redis.mset(dict.fromkeys(names, value))
+        kept.doubt()
+        assert found() == [[value] * len(names), [len(value)] * len(names)]
+
+
+def stopped(call, moment, act):
+    """Do something before the so-manyth line of what is kept, in a call; say whether it came."""
+    lines = count()
+
+    def trace(frame, event, _):
+        if frame.f_code.co_filename != kept_module.__file__:
+            return None
+        if event == "line" and next(lines) == moment:
+            act()
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+    return next(lines) > moment
+
+
+def test_whenever_something_is_changed_the_next_page_waits_until_all_is_told(redis, kept):
+    redis.set("text", "one")
+
+    def see():
+        return kept.of(text, ["text"], 0.0)["text"]
+
+    def asked():
+        return redis.info("commandstats")["cmdstat_ping"]["calls"]
+
+    def change():
+        kept.doubt()
+        pings.append(asked())
+
+    redis.ping()
+    for moment in count():
+        pings = []
+        see()
+        if not stopped(see, moment, change):
+            break
+        see()
+        assert asked() > pings[0], moment
+    assert moment > 5
