@@ -215,7 +215,7 @@ def tail(commands: Commands, group: str, seen: Seen | None = None) -> Iterator[S
         commands: reads the group.
         group: which.
         seen: the group as somebody saw it: only what was there then is met. Where its newest job
-            has left, the moment of each failure decides.
+            has left, or failed anew, the moment of each failure decides.
 
     """
     left, before = _bounds(commands, group, seen)
@@ -243,7 +243,10 @@ def _bounds(commands: Commands, group: str, seen: Seen | None) -> tuple[int, flo
         return commands.failed_group(group, 0, 1).total, None
     head = commands.failed_group(group, 0, WINDOW)
     if seen.newest in head.jids:
-        return head.total - head.jids.index(seen.newest), None
+        place = head.total - head.jids.index(seen.newest)
+        by_then = _failed_by(commands, [seen.newest], seen.when + 1)
+        if by_then and place <= seen.count:
+            return place, None
     return min(seen.count, head.total), seen.when
 
 

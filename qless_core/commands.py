@@ -957,7 +957,7 @@ class Commands:
     # Operations: one thing done to a long list of jobs
 
     def operation_freeze_group(
-        self, operation: str, group: str, newest: str = "", count: int = 0
+        self, operation: str, group: str, newest: str = "", count: int = 0, before: float = 0
     ) -> OperationCopy:
         """Begin to copy the list of a failure group for an operation.
 
@@ -968,9 +968,10 @@ class Commands:
             group: the failures.
             newest: the newest job that somebody saw; those that failed since are left out.
             count: how many somebody saw: the oldest ones count where the newest has left.
+            before: when they looked, epoch seconds; 0 where nobody did.
 
         """
-        reply = self._call("operation.freeze", operation, "group", group, newest, count)
+        reply = self._call("operation.freeze", operation, "group", group, newest, count, before)
         return OperationCopy.from_reply(wire.reply_record(reply))
 
     def operation_freeze_more(

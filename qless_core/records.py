@@ -797,18 +797,22 @@ class OperationCopy:
         size: how many jobs are to come in all.
         copied: how many of them are copied now.
         last: jids of the newest of them, at most a hundred: there the copy ends.
+        listed: whether it is for sure that all of them were there when somebody looked; else the
+            moment of each failure decides.
 
     """
 
     size: int
     copied: int
     last: tuple[str, ...]
+    listed: bool
 
     @classmethod
     def from_reply(cls, reply: Mapping[str, Any]) -> Self:
         """Read the reply of `operation.freeze`."""
         size, copied = (whole_or_0(reply.get(name)) for name in ("size", "copied"))
-        return cls(size=size, copied=copied, last=texts(reply.get("last")))
+        last, listed = texts(reply.get("last")), reply.get("listed") is True
+        return cls(size=size, copied=copied, last=last, listed=listed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ local FITS = {
 
 -- What an operation is, as its hash says: a table of texts, with '' for what is not there; nil where there
 -- is none.
-local SAID = { 'action', 'state', 'run', 'at', 'total', 'form', 'group', 'before', 'queue', 'delay',
+local SAID = { 'action', 'state', 'run', 'at', 'total', 'form', 'group', 'before', 'listed', 'queue', 'delay',
   'value', 'tags', 'canary', 'of', 'keep', 'again', 'began', 'lasts', 'reach' }
 
 local function said(id)
@@ -176,6 +176,17 @@ function Idle.untrack(_, jid, was)
   return not was.score and 'untracked' or nil
 end
 
+-- Whether a job may have failed only after somebody looked; it tells in which second it failed, and in which moment it
+-- was popped last. Where all jobs of the list had failed by then, nothing but to fail anew makes it another failure.
+local function is_since(op, when, time)
+  if not op.before then
+    return false
+  elseif op.listed == '' then
+    return when + 1 > op.before
+  end
+  return when > op.before or (tonumber(time) or 0) > op.before
+end
+
 local function is_same(state, seen, stored)
   return state == seen or state == stored or (HELD[state] and HELD[seen])
 end
@@ -213,7 +224,7 @@ local function look(now, op, jid, state)
     local failure = Json.object(was.failure)
     if op.group ~= '' and failure.group ~= op.group then
       return nil, 'group'
-    elseif op.before and (tonumber(failure.when) or 0) + 1 > op.before then
+    elseif is_since(op, tonumber(failure.when) or 0, was.time) then
       return nil, 'since'
     end
     was.group = failure.group
@@ -576,8 +587,9 @@ end
 -- How far from its end a failure tells when it was, at most.
 local TAIL = -200
 
--- The moment of a failure as we write it, and its group, which needs no parser; nil where that is not for sure.
-local function failed_as(op, failure)
+-- The moment of a failure as we write it, and its group, which needs no parser; nil where that is not for sure. `time`:
+-- when its job was popped.
+local function failed_as(op, failure, time)
   local group = op.group
   if group == '' then
     group = string.match(failure, '^{"group":"([^"\\]*)",')
@@ -587,7 +599,7 @@ local function failed_as(op, failure)
   -- No text within it has these words: its quotes are not bare.
   local at = group and string.find(failure, ',"when":', TAIL, true)
   local when = at and tonumber(string.match(failure, '^(%d+),"worker":"[^"\\]*"}$', at + 8))
-  if not when or (op.before and when + 1 > op.before) then
+  if not when or is_since(op, when, time) then
     return nil
   end
   return when, group
@@ -653,7 +665,7 @@ function Plain.move(chunk, jid, state, index)
     return false
   end
   local op = chunk.op
-  local when, group = failed_as(op, found[4])
+  local when, group = failed_as(op, found[4], found[11])
   local from = when and of_queue(chunk, queue)
   local to = from and (op.queue == '' and from or of_queue(chunk, op.queue))
   if not to then
@@ -702,7 +714,7 @@ function Plain.cancel(chunk, jid, state, index)
     return false
   end
   was.jid, was.state, was.queue, was.failure, was.worker = false, false, false, false, false
-  was.history, was.throttles, was.tags, was.klass = false, false, false, false
+  was.history, was.throttles, was.tags, was.klass, was.time = false, false, false, false, false
   for i = 1, #fields, 2 do
     was[fields[i]] = fields[i + 1]
   end
@@ -713,7 +725,7 @@ function Plain.cancel(chunk, jid, state, index)
   end
   local known, score, when, group = of_queue(chunk, queue), '', nil, nil
   if was.state == 'failed' then
-    when, group = failed_as(chunk.op, was.failure or '')
+    when, group = failed_as(chunk.op, was.failure or '', was.time)
   elseif known then
     score = call('zscore', Queue.set_of(was.state, queue), jid)
   end
@@ -1163,9 +1175,21 @@ local function copy_more(from, key, size, fence)
   return listed + seen
 end
 
--- operation.freeze id group newest count -> JSON {"size": how many jobs there are, "copied": how many of them are
--- copied now, "last": [jid]}. Begins to copy the list of a failure group: up to the newest job that somebody saw,
--- '' for all; where that one has left, the `count` oldest. `last` are the newest of them, at most a hundred.
+-- Whether a job that somebody saw as the newest of a group, one of so many, still stands there as it did then: so far
+-- from the end at most, and popped and failed before they looked. What stands behind it was there, too.
+local function stands(jid, place, count, before)
+  if place > count then
+    return false
+  end
+  local ok, is = pcall(call, 'hmget', Key.job(jid), 'time', 'failure')
+  local time, when = ok and tonumber(is[1] or ''), ok and tonumber(Json.object(is[2]).when)
+  return time and when and time <= before and when <= before or false
+end
+
+-- operation.freeze id group newest count before -> JSON {"size": how many jobs there are, "copied": how many of them
+-- are copied now, "last": [jid], "listed": whether all of them were there at the moment `before`, when somebody
+-- looked; 0 for nobody}. Begins to copy the list of a failure group: up to the newest job that they saw, '' for all;
+-- where that one has left, the `count` oldest. `last` are the newest of them, at most a hundred.
 -- operation.freeze id more group size jid... -> how many are copied now: goes on with it, up to that many and to
 -- the newest of these jids, which are `last`.
 -- operation.freeze id list other -> the same, of the list of another operation, until no more come.
@@ -1179,17 +1203,21 @@ Commands['operation.freeze'] = function(_, arg)
   if form == 'group' then
     local group = Check.text(arg[3], 'group')
     local newest, count = Check.text(arg[4], 'newest'), Check.count(arg[5], 'count')
+    local before = arg[6] and Check.number(arg[6], 'before') or 0
     local size = call('llen', Key.failed(group))
-    local at = 0
+    local at, place = 0, nil
     if newest ~= '' then
-      at = call('lpos', Key.failed(group), newest, 'maxlen', BEHIND) or math.max(size - count, 0)
+      place = call('lpos', Key.failed(group), newest, 'maxlen', BEHIND)
+      at = place or math.max(size - count, 0)
     end
+    local listed = place and stands(newest, size - place, count, before) or false
     Check.memory()
     call('unlink', key)
     size = size - at
     local copied = copy_more(Key.failed(group), key, size, {})
     local last = size > 0 and call('lrange', Key.failed(group), at, at + math.min(size, FENCE) - 1) or {}
-    return '{"size":' .. size .. ',"copied":' .. copied .. ',"last":' .. Json.list(last) .. '}'
+    return '{"size":' .. size .. ',"copied":' .. copied .. ',"last":' .. Json.list(last) .. ',"listed":'
+      .. tostring(listed) .. '}'
   elseif form == 'more' then
     local group, size, fence = Check.text(arg[3], 'group'), Check.count(arg[4], 'size'), {}
     for i = 5, #arg do

@@ -15,7 +15,6 @@ from qless_web.operations.options import Options
 from qless_web.operations.selection import Selection
 from qless_web.presenters import ask, ask_failures
 from qless_web.presenters.page import Link
-from qless_web.sending import call, send
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,11 +83,8 @@ def _to_all(form: Form, group: str, verb: str, done: str, queue: str = "") -> Ou
     """
     if begun := _in_background(form, group, verb, queue):
         return begun
-    chosen = _chosen(form, group)
-    if chosen.newest and _lists(group, chosen.newest):
-        chosen = replace(chosen, asked=0)  # what failed anew stands behind it
     who, how = operating.asked(form), Options(queue=queue)
-    made = operating.whole(verb, chosen, who, how, patient=form.patient)
+    made = operating.whole(verb, _chosen(form, group), who, how, patient=form.patient)
     outcome = replace(by_operation(done, made), gone=emptied(made.report))
     return outcome if made.is_over else _left_to_others(outcome)
 
@@ -124,12 +120,6 @@ def _chosen(form: Form, group: str) -> Selection:
         count=seen.count if seen else 0,
         asked=seen.when if seen else 0,
     )
-
-
-def _lists(group: str, jid: str) -> bool:
-    client = current().client
-    (place,) = send(client, call("lpos", client.keys.failed(group), jid))
-    return place is not None
 
 
 def _size(group: str) -> int:

@@ -237,7 +237,7 @@ def _new_queue(client: Client, options: Options) -> dict[str, object]:
 def _form(selection: Selection, action: str, options: Options) -> dict[str, object]:
     if selection.group is None:
         return {"form": "jids"}
-    before = {"before": f"{selection.asked:.3f}"} if selection.asked else {}
+    before = {"before": f"{selection.asked:.6f}", "listed": ""} if selection.asked else {}
     named = action == "cancel" and options.dependents
     return {
         "form": "jids" if named else "group",
@@ -271,7 +271,11 @@ def _copied(client: Client, name: str, selection: Selection) -> int:
     """Copy the list of a failure group, a part at a time; answers how many jobs it has."""
     group = selection.group or ""
     commands = client.commands
-    begun = commands.operation_freeze_group(name, group, selection.newest, selection.count)
+    begun = commands.operation_freeze_group(
+        name, group, selection.newest, selection.count, selection.asked
+    )
+    if begun.listed:
+        store.change(client, name, listed="1")
     if begun.copied == begun.size:
         return begun.size
     more = partial(commands.operation_freeze_more, name, group, begun.size, begun.last)

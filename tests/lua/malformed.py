@@ -488,6 +488,7 @@ BAD_CALLS = {
         (("op", "all", "wait"), "form"),
         (("op", "list", ""), "other"),
         *[(("op", "more", "g", value), "size") for value in NOT_COUNTS],
+        *[(("op", "group", "g", "", 0, value), "before") for value in NOT_NUMBERS],
         (("op", "jids"), "jid"),
         *[(("op", "group", "g", "", value), "count") for value in NOT_COUNTS],
     ],

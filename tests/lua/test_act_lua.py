@@ -407,6 +407,44 @@ def test_a_job_that_failed_anew_is_not_what_was_shown(act, lua):
     assert lua.job("b")["state"] == "waiting"
 
 
+@pytest.mark.parametrize("action", ["retry", "move", "cancel", "priority"])
+@pytest.mark.parametrize("odd", [False, True])
+def test_of_those_that_had_failed_by_then_only_what_failed_anew_is_left(act, lua, action, odd):
+    act.fail("a", "b", now=10.2)
+    for jid in "ab" if odd else "":
+        lua("track", 11, "track", jid)
+    act.freeze(action, group="g", before="10.5", listed="1", **ACTIONS[action])
+    lua("bulk.move", 10.6, "g", "q", "a", "failed")
+    lua.pop(10.7)
+    lua("fail", 10.8, "a", "w", "g", "m")
+
+    act.run()
+
+    assert act.left() == {"a": "since"}
+
+
+def test_whether_the_newest_stands_as_it_was_seen_is_told_with_the_copy(act, lua, redis):
+    act.fail("a", "b", now=10.2)
+
+    def listed(newest="b", count=2, before=10.5):
+        return lua.json("operation.freeze", 50, "op", "group", "g", newest, count, before)["listed"]
+
+    assert listed()
+    assert listed("a", 1)
+    # It has left; it stands farther from the end; it was popped, or failed, later; nobody looked.
+    assert not listed("c")
+    assert not listed(count=1)
+    assert not listed(before=10.1)
+    assert not listed(before=0)
+    assert not listed("", 0)
+    lua("bulk.move", 10.6, "g", "q", "b", "failed")
+    lua.pop(10.7)
+    lua("fail", 10.8, "b", "w", "g", "m")
+    assert not listed()
+    redis.delete("ql:j:a")
+    assert not listed("a", 1)
+
+
 def test_named_jobs_must_be_in_the_state_that_they_were_listed_in(act, lua):
     act.fail("a")
     lua.put(11, "b", delay=1000)
@@ -508,7 +546,7 @@ def test_a_group_is_frozen_up_to_the_newest_that_was_seen(act, lua, redis):
 
     for newest, count, last in (("c", 3, ["c", "b", "a"]), ("left", 2, ["b", "a"])):
         assert lua.json("operation.freeze", 50, "op", "group", "g", newest, count) == {
-            "size": len(last), "copied": len(last), "last": last,
+            "size": len(last), "copied": len(last), "last": last, "listed": False,
         }  # fmt: skip
         assert redis.lrange("ql:web:operation:op:list", 0, -1) == last
 
@@ -571,7 +609,8 @@ def test_a_long_list_is_frozen_a_thousand_at_a_time(lua, redis):
     redis.lpush("ql:f:g", *jids)
 
     begun = lua.json("operation.freeze", 50, "op", "group", "g", "job-2399", 0)
-    assert begun == {"size": 2_400, "copied": 1_000, "last": jids[2_300:2_400][::-1]}
+    last = jids[2_300:2_400][::-1]
+    assert begun == {"size": 2_400, "copied": 1_000, "last": last, "listed": False}
     assert redis.llen("ql:web:operation:op:list") == 1_000
     assert 0 < redis.ttl("ql:web:operation:op:list") <= 3_600
     redis.lpush("ql:f:g", "late")

@@ -183,6 +183,42 @@ def test_what_is_still_there_is_retried_where_the_newest_has_left(web, shop, cli
     assert [shop.state(jid) for jid in ("a", "later")] == ["waiting", "failed"]
 
 
+@pytest.mark.parametrize("pause", [0.25, 60])
+@pytest.mark.parametrize("others", [0, 3])
+@pytest.mark.parametrize("verb", ["retry", "cancel"])
+def test_what_failed_since_is_not_touched_where_the_newest_failed_anew_itself(  # noqa: PLR0913, PLR0917 - fixtures
+    web, shop, client, clock, verb, others, pause
+):
+    shop.fail("a", "b", "c", "d", "newest")
+    clock.advance(1)  # failures tell whole seconds
+    asked = question(web.page(at("boom", verb)))
+    clock.advance(pause)
+    client.commands.bulk_move("", "", [(jid, "failed") for jid in ("newest", *"bcd"[:others])])
+    shop.fail("k", "l")
+    client.commands.priority("newest", 1_000)
+    client.queues["mail"].pop().fail("boom", "again")
+
+    web.submit(asked)
+
+    assert [shop.state(jid) for jid in ("k", "l", "newest")] == ["failed"] * 3
+    assert shop.state("a") == ("waiting" if verb == "retry" else "gone")
+
+
+def test_of_all_groups_it_is_the_same(web, shop, client, clock):
+    shop.fail("a", "newest")
+    clock.advance(1)
+    asked = question(web.page("/unfail"))
+    clock.advance(60)
+    client.commands.bulk_move("", "", [("newest", "failed"), ("a", "failed")])
+    shop.fail("k")
+    for _ in range(2):
+        client.queues["mail"].pop().fail("boom", "again")
+
+    web.submit(asked)
+
+    assert [shop.state(jid) for jid in ("k", "a", "newest")] == ["failed"] * 3
+
+
 def test_one_bad_job_does_not_stop_the_rest(web, shop, redis, client):
     shop.fail(*(f"j{number}" for number in range(6)))
     asked = question(web.page(at("boom", "retry")))
