@@ -177,6 +177,9 @@ class Reading:
         except QlessError as error:
             self._fails(str(error))
         else:
+            if self._kept_there is not None and self._known.has_all_until <= self._changed_at:
+                # It may have what was changed here by now, and have yet to tell of it.
+                self._kept_there.doubt()
             self._known.told(began, ours, theirs)
             if began >= self._rests_until:
                 self._failure = ""

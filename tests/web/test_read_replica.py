@@ -8,7 +8,7 @@ import pytest
 from werkzeug.test import Client as Browser
 
 from qless_core import Client
-from qless_core.reads import Position
+from qless_core.reads import Position, Slice, kept, queue_counts
 from qless_web import create_app, create_servers, reading
 from qless_web.console import EXTENSION
 from qless_web.freshness import Freshness
@@ -151,6 +151,24 @@ def test_who_changes_something_sees_it_though_the_replica_does_not_have_it(pair,
 
         eventually(lambda: is_read(app) and "Unpause" in stranger.get("/queues/mail").text)
         beside.extensions[EXTENSION].reading.close()
+
+
+@pytest.mark.usefixtures("patient")
+def test_who_changes_many_queues_sees_all_of_it_at_the_replica(pair, monkeypatch):
+    monkeypatch.setattr(kept, "YOUNG_S", 600.0)  # however slow this machine is
+    plans = [queue_counts(Slice(0, 1_000))]
+    with Client(pair.primary.url) as client:
+        both = reading.Reading.of(client, pair.read_url)
+        for rounds in (1, 2):
+            for number in range(kept.MANY + 1):
+                client.queues[f"queue-{number}"].put("Letter", {})
+            both.changed()
+            eventually(pair.is_even)
+            eventually(lambda: both.look() or both.standing().is_read)
+            is_replica, (found,) = both.run(plans)
+            assert is_replica
+            assert {row.waiting for row in found.rows if row.name != "mail"} == {rounds}
+        both.close()
 
 
 def test_a_replica_that_falls_behind_is_not_read_until_it_has_caught_up(pair, app, monkeypatch):
