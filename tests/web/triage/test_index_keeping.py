@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -104,6 +105,16 @@ def consistent(index):
             "SELECT count(*) FROM words WHERE words MATCH 'names : app'"
         ).fetchone()
     return sound == "ok" and jobs == texts == found[0]
+
+
+def is_read(connection):
+    """Tell whether another connection reads the same file, which has no log."""
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError:
+        return True
+    connection.execute("ROLLBACK")
+    return False
 
 
 # Following
@@ -446,6 +457,28 @@ def test_a_whole_file_is_kept_after_a_look_through_it(client, mail, tmp_path):
 
     assert index.path == path
     assert not index.is_replaced(path.name)
+
+
+def test_a_look_through_a_file_is_broken_off_amid_a_table(client, tmp_path):
+    index = index_of(client, tmp_path)
+    index.folder.mkdir(parents=True)
+    path = index.folder / "index-1.sqlite"
+    slow = "CREATE TABLE slow (number INTEGER, text TEXT AS (hex(zeroblob({} + number))) NOT NULL)"
+    with contextlib.closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as connection:
+        connection.execute(slow.format(0))
+        connection.execute("BEGIN")
+        connection.executemany("INSERT INTO slow VALUES (?)", [(1,)] * 20_000)
+        connection.execute("COMMIT")
+        # From now on a row takes long to be looked at, in few steps, and all of them minutes.
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = ?", (slow.format(10_000_000),))
+        soundness = Soundness(index, path.name)
+        eventually(lambda: all(is_read(connection) for _ in range(5)))
+        closing = threading.Thread(target=soundness.close, daemon=True)
+        closing.start()
+        eventually(lambda: not closing.is_alive())
+
+    assert not (index.folder / f"{path.name}.damaged").exists()
 
 
 @pytest.mark.usefixtures("mail")
