@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from collections import Counter
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -55,6 +56,9 @@ _NO_WORDS: Final = (
     "INSERT INTO words (words, rowid, message, names, data, leaves) "
     "VALUES ('delete', ?, ?, ?, ?, ?)"
 )
+#: Bytes of words of new jobs that wait for the commit at most, and about those of a job's record.
+_WORDS_HELD: Final = 48 << 20
+_RECORD: Final = 128
 #: Sets of tags that are kept in memory.
 _REMEMBERED: Final = 20_000
 _FORGET: Final = (
@@ -124,8 +128,11 @@ class Store:
         #: most of them touch the same pages, each of which is written once then.
         self.holds_back = 0
         self._held = 0
-        #: What is searched of jobs that are new since the last commit, each with the id.
+        #: What is searched of jobs that are new since the last commit, each with the id; how many
+        #: bytes that is, and how many of it wait at most.
         self._wordless: list[tuple[int, str, str, str, str]] = []
+        self._words_held = 0
+        self.holds_words = _WORDS_HELD
         #: Jobs of each queue in each stored state, and of each group, by number.
         self.placed: Counter[tuple[int, int]] = Counter()
         self.grouped: Counter[int] = Counter()
@@ -222,7 +229,7 @@ class Store:
             raise
 
     def _roll_back(self) -> None:
-        self._wordless = []
+        self._wordless, self._words_held = [], 0
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
 
@@ -407,14 +414,23 @@ class Store:
             for change in changes:
                 self._index_words(change)
         else:
-            self._wordless += [(each.id, *self._words(each.row, each.texts)) for each in changes]
+            for change in changes:
+                self._hold_words(change)
         for change in changes:
             self._count(change.old, -1)
             self._count(change.row, 1)
         self._tallies.write(db)
 
+    def _hold_words(self, change: _Change) -> None:
+        """Let the words of a new job wait for the commit, as long as there is room for them."""
+        words = self._words(change.row, change.texts)
+        self._wordless.append((change.id, *words))
+        self._words_held += _RECORD + sum(map(sys.getsizeof, words))
+        if self._words_held > self.holds_words:
+            self._write_words()
+
     def _write_words(self) -> None:
-        """Write the words of jobs that are new since the last commit.
+        """Write the words of new jobs that wait for that.
 
         The lists of words take them in the order of the ids: at each step back in it they end a
         part of theirs, and to join parts is most of the work.
@@ -422,7 +438,7 @@ class Store:
         if self._wordless:
             self._wordless.sort(key=itemgetter(0))
             self._db.executemany(_WORDS, self._wordless)
-            self._wordless = []
+            self._wordless, self._words_held = [], 0
 
     def _index_words(self, change: _Change) -> None:
         before = self._words(change.old, change.had) if change.had is not None else None

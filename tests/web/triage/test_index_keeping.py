@@ -597,6 +597,34 @@ def test_what_is_held_back_is_seen_together_when_there_is_enough_of_it(client, m
     assert seen == [0, 0, 22]
 
 
+def test_words_that_are_held_back_are_bounded_by_their_size(client, tmp_path):
+    some = [f"j{at:02}" for at in range(37)]
+    for jid in some:
+        client.queues["mail"].put("app.Mail", {"text": "\u4e16" * 300}, jid=jid)
+    index = index_of(client, tmp_path)
+    index.folder.mkdir(parents=True)
+    connection, _ = index.open()
+    try:
+        store = Store(connection)
+        store.holds_back, store.holds_words = 1_000, 10_000
+        entries = Source(client, 0).entries(some)
+        written = []
+        for part in (entries[:2], entries[2:]):
+            store.put(part)
+            found = connection.execute("SELECT rowid FROM words WHERE words MATCH 'names : app'")
+            written.append(len(found.fetchall()))
+        assert stored(index) == []
+        store.commit()
+    finally:
+        connection.close()
+
+    # As many jobs as are in no whole number of parts: the last ones wait.
+    assert written[0] == 0
+    assert len(some) / 2 < written[1] < len(some)
+    assert stored(index) == some
+    assert consistent(index)
+
+
 def test_a_reader_sees_one_moment_while_the_writer_goes_on(client, mail, tmp_path):
     with kept(client, tmp_path) as index, index.reading() as connection:
         connection.execute("BEGIN")
