@@ -10,10 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from flask import request, url_for
+from flask import current_app, request, url_for  # noqa: TID251 - what lists several servers has no console
 from werkzeug.routing import BuildError
-
-from qless_web.console import current
 
 if TYPE_CHECKING:
     from qless_web.presenters.page import Link
@@ -22,7 +20,8 @@ if TYPE_CHECKING:
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 #: A mark is such a word itself.
 _MARK: Final = "qless-mark-{}-"
-#: Forms of addresses that a console keeps: prefixes come with requests.
+#: Where an app keeps its forms, and how many: prefixes come with requests.
+_KEPT_AS: Final = "qless_web addresses"
 _MOST: Final = 2_000
 
 
@@ -39,7 +38,8 @@ def link_url(link: Link) -> str:
 
 def _form(endpoint: str, names: tuple[str, ...]) -> str:
     """Give an address with places for words; "" where words do not simply stand in its path."""
-    known = current().console.addresses
+    known: dict[tuple[str, str, tuple[str, ...]], str]
+    known = current_app.extensions.setdefault(_KEPT_AS, {})
     key = (request.script_root, endpoint, names)
     form = known.get(key)
     if form is None:

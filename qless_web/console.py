@@ -95,8 +95,6 @@ class Console:
     watching: Watching | None = None
     pace: Pace = field(default_factory=Pace)
     extensions: Extensions = NONE
-    #: Forms of addresses, by prefix, endpoint and the names of its values.
-    addresses: dict[tuple[str, str, tuple[str, ...]], str] = field(default_factory=dict)
     #: The other shards, where one sign-in counts for all.
     others: Others | None = None
 
