@@ -66,7 +66,7 @@ class Hints:
         return True
 
     def _hear(self, event: events.Event) -> None:
-        if not isinstance(event, events.JobEvent):
+        if not isinstance(event, events.JobEvent) or not _can_be(event.jid):
             return
         urgent = isinstance(event, events.Failed | events.Canceled)
         some = self._urgent if urgent else self._others
@@ -102,6 +102,15 @@ class Hints:
         """Say whether events may have been missed, once."""
         missed, self._missed = self._missed, False
         return missed
+
+
+def _can_be(jid: str) -> bool:
+    """Tell a jid from what JSON can spell and no key can hold: that would be asked for for ever."""
+    try:
+        jid.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class Watch:

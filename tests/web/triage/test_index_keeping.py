@@ -21,6 +21,7 @@ from qless_core.client import Client
 from qless_core.embedded import EmbeddedServer
 from qless_web.triage import schema
 from qless_web.triage.filling import Sweep
+from qless_web.triage.following import Hints
 from qless_web.triage.index import NoIndex
 from qless_web.triage.places import Place
 from qless_web.triage.soundness import Soundness
@@ -281,6 +282,21 @@ def test_tags_and_failures_of_half_characters_stop_no_other_job(client, redis, t
     with kept(client, tmp_path) as index:
         assert find(index, "tag:kept").total == 3
         assert find(index, "state:failed").jids == ("b",)
+
+
+def test_what_is_told_of_a_job_that_cannot_be_is_never_asked_for(client, redis):
+    hints = Hints(client)
+    try:
+        assert hints.listen(0.0)
+        for event in ("put", "failed"):
+            redis.publish("ql:log", rf'{{"event": "{event}", "jid": "\ud800", "queue": "mail"}}')
+        client.queues["mail"].put("app.Mail", {}, jid="new")
+        eventually(lambda: hints.listen(0.05) and hints.oldest())
+        heard = hints.take(10)
+    finally:
+        hints.close()
+
+    assert heard == ["new"]
 
 
 def test_jobs_of_any_content_are_kept_and_found(client, server, redis, tmp_path):
