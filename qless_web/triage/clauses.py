@@ -7,7 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from qless_web.triage import leaves
-from qless_web.triage.index import bound
+from qless_web.triage.index import bound, decoded
 from qless_web.triage.query import ALSO, And, Field, Node, Not, Or, Text, Word
 from qless_web.triage.schema import GROUP, KLASS, QUEUE, STATE, TAG, WORKER
 
@@ -123,7 +123,8 @@ class Clauses:
         text = field.text
         if text.is_plain:
             return f"jid = CAST({self.bind(bound(text.plain))} AS TEXT)"
-        return f"spans(jid, {self.bind('*'.join(text.parts).casefold())}, 1)"
+        # As bytes: what is no UTF-8 no function can be given as text.
+        return f"spans(CAST(jid AS BLOB), {self.bind('*'.join(text.parts).casefold())}, 1)"
 
     # Names
 
@@ -256,9 +257,10 @@ def install(connection: sqlite3.Connection) -> None:
     connection.create_function("datum", 4, _has_datum, deterministic=True)
 
 
-def _spans(text: str | None, parts: str, whole: int = 0) -> bool:
+def _spans(text: str | bytes | None, parts: str, whole: int = 0) -> bool:
     """Say whether a text has these parts, in their order."""
-    return Text(tuple(parts.split("*"))).fits(text or "", anywhere=not whole)
+    told = decoded(text) if isinstance(text, bytes) else text or ""
+    return Text(tuple(parts.split("*"))).fits(told, anywhere=not whole)
 
 
 def _has_datum(data: str | None, path: str, how: str, wanted: str | float) -> bool:

@@ -19,6 +19,7 @@ from qless_web.triage import clauses
 from qless_web.triage.checking import fits
 from qless_web.triage.clauses import SHOWN, Clauses, matching
 from qless_web.triage.entry import BLANK
+from qless_web.triage.index import decoded
 from qless_web.triage.query import ANYTHING, And, Field, Node, Not, Word, conjuncts
 from qless_web.triage.schema import REGIONS, SHIFT, STATES
 
@@ -62,7 +63,7 @@ EXISTS (
   LEFT JOIN names g ON g.id = jobs.grp
   JOIN tagsets s ON s.id = jobs.tagset
   WHERE t.id = (jobs.id & 4294967295) AND {may}
-    AND has_words(t.message, t.data, k.name, g.name, s.tags)
+    AND has_words(t.message, t.data, CAST(k.name AS BLOB), CAST(g.name AS BLOB), s.tags)
 )
 """
 _MAY_HAVE: Final = r"""(
@@ -213,12 +214,14 @@ class Search:
     def _is_late(self) -> bool:
         return REAL.monotonic() > self._until
 
-    def _has_words(self, message: str, data: str, klass: str, group: str | None, tags: str) -> bool:
+    def _has_words(
+        self, message: str, data: str, klass: bytes, group: bytes | None, tags: str
+    ) -> bool:
         entry = BLANK._replace(
             message=message,
             data=data,
-            klass=klass,
-            group=group or "",
+            klass=decoded(klass),
+            group=decoded(group or b""),
             tags=() if tags == "[]" else tuple(json.loads(tags)),
         )
         return all(fits(node, entry, 0.0) for node in self._words)

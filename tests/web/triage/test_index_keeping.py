@@ -205,6 +205,10 @@ def test_names_of_any_bytes_are_kept(client, server, tmp_path):
         raw.zadd("ql:queues", {"q": 1})
     with kept(client, tmp_path) as index:
         (jid,) = find(index, "queue:q").jids
+        assert find(index, "jid:j*").jids == (jid,)
+        assert find(index, "jid:*x*").jids == ()
+        # Few are in that queue: in each of them the word is looked for.
+        assert find(index, "queue:q app").jids == (jid,)
 
     assert jid.encode(errors="surrogateescape") == odd
 
