@@ -95,7 +95,7 @@ def act(  # noqa: PLR0913 - what an operation is made of, by name
     if action == "cancel":
         doomed, needed = waiting.order(client, doomed, dependents=False, patterns=asked.reach)
     entries = [_letter(states[jid]) + jid for jid in doomed] + [f"!{jid}" for jid in needed]
-    name = store.new_id()
+    name, (order, bounds) = store.new_id(), _order(client.now())
     fields = {
         **asked_fields(client, action, asked, {"jids": len(states)}),
         "told": store.dumps(options.told()),
@@ -104,9 +104,8 @@ def act(  # noqa: PLR0913 - what an operation is made of, by name
         "group": group,
         "keep": keeping.seconds,
         "total": len(entries),
-        "state": "queued",
-        "run": _RUN,
-        "ordered": f"{client.now():.3f}",
+        **order,
+        **bounds,
     }
     _write(client, name, fields, entries)
     _work(client, name, None)
@@ -135,11 +134,12 @@ def whole(
         QlessError: Redis refused.
 
     """
-    told = {"state": "queued", "run": _RUN, "ordered": f"{client.now():.3f}"}
-    index = store.index_key(client.keys)
+    key, index = store.hash_key(client.keys, draft.id), store.index_key(client.keys)
+    order, bounds = _order(client.now())
     send(
         client,
-        call("hset", store.hash_key(client.keys, draft.id), mapping=told),
+        *(call("hsetnx", key, name, bound) for name, bound in bounds.items()),  # or as it was seen
+        call("hset", key, mapping=order),
         call("zadd", index, {draft.id: draft.created}),
     )
     is_over = _work(client, draft.id, until)
@@ -148,6 +148,12 @@ def whole(
         _forget(client, draft.id)
     trash.shrink(client, keeping.most)
     return Done(made, draft.id if made.done or not is_over else "", is_over)
+
+
+def _order(now: float) -> tuple[dict[str, str], dict[str, str]]:
+    """Give the fields of an order, and those by which what fails anew is left alone later."""
+    order = {"state": "queued", "run": str(_RUN), "ordered": f"{now:.3f}"}
+    return order, {"before": f"{now:.6f}", "listed": "1"}
 
 
 def _write(client: Client, name: str, fields: Mapping[str, object], entries: Sequence[str]) -> None:

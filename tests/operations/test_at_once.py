@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from qless_core.errors import RedisUnavailable
-from qless_web.operations import at_once, ordering
+from qless_web.operations import at_once, freezing, ordering
 from qless_web.operations.at_once import Keeping
 from qless_web.operations.freezing import Asked
 from qless_web.operations.options import Options
+from qless_web.operations.selection import Selection
 from tests.support.html import Visitor, question, toasts
 
 
@@ -71,6 +72,50 @@ class Dying:
         return self.commands.operation_step(args[0], args[1], 1, 1.0)
 
 
+@pytest.mark.parametrize("verb", ["retry", "move", "cancel"])
+@pytest.mark.parametrize("by", ["ticks", "group"])
+@pytest.mark.parametrize("odd", [False, True])
+def test_what_failed_anew_is_left_alone_by_what_was_not_done_at_once(  # noqa: PLR0913, PLR0917 - fixtures
+    shop, client, redis, monkeypatch, operations, verb, by, odd
+):
+    shop.fail("a", "b")
+    for jid in "ab" if odd else "":
+        client.commands.track("track", jid)
+    monkeypatch.setattr(client, "commands", Dying(client.commands, 0))
+    with pytest.raises(RedisUnavailable):
+        order(client, verb, by, Options(queue="slow" if verb == "move" else ""))
+    monkeypatch.undo()
+    client.jobs["a"].requeue("mail")
+    client.queues["mail"].pop().fail("boom", "again")
+
+    (made,) = redis.zrange("ql:web:operations", 0, -1)
+    redis.hset(f"ql:web:operation:{made}", "ordered", 1)
+    ordering.mend(client)
+
+    assert operations.until(made)["left"] == {"since": 1}
+    assert shop.state("a") == "failed"
+    assert shop.state("b") == ("gone" if verb == "cancel" else "waiting")
+
+
+def order(client, verb, by, options):
+    """Have it done at once to the jobs `a` and `b`, or to their group."""
+    keeping = Keeping(60, 1_000_000)
+    if by == "ticks":
+        wanted = [("a", "failed"), ("b", "failed")]
+        how = {"group": "", "options": options, "asked": Asked(), "keeping": keeping}
+        return at_once.act(client, verb, wanted, **how)
+    draft = freezing.freeze(
+        client,
+        action=verb,
+        selection=Selection(group="boom"),
+        options=options,
+        asked=Asked(),
+        search=tuple,
+        keep_s=60,
+    )
+    return at_once.whole(client, draft, "boom", keeping, None)
+
+
 @pytest.mark.parametrize("steps", [0, 1])
 def test_when_its_process_dies_others_do_the_rest_or_it_is_forgotten(
     shop, client, redis, monkeypatch, operations, steps
@@ -78,15 +123,7 @@ def test_when_its_process_dies_others_do_the_rest_or_it_is_forgotten(
     shop.fail("a", "b")
     monkeypatch.setattr(client, "commands", Dying(client.commands, steps))
     with pytest.raises(RedisUnavailable):
-        at_once.act(
-            client,
-            "retry",
-            [("a", "failed"), ("b", "failed")],
-            group="",
-            options=Options(),
-            asked=Asked(),
-            keeping=Keeping(60, 1_000_000),
-        )
+        order(client, "retry", "ticks", Options())
     monkeypatch.undo()
 
     (made,) = redis.zrange("ql:web:operations", 0, -1)
