@@ -610,10 +610,13 @@ local function sets_of(queue)
   return { Key.work(queue), Key.scheduled(queue), Key.locks(queue), Key.depends(queue) }
 end
 
+-- Raises where something else lies under one of these keys, or under one that a job that enters a queue writes to.
 local function are_sets(keys)
   for _, key in ipairs(keys) do
     call('zcard', key)
   end
+  call('zcard', Key.queues)
+  call('scard', Key.paused_queues)
 end
 
 -- What is the same for all plain jobs of a chunk in one queue: its `name` as JSON, its `sets`; the `item` of a

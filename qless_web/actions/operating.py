@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from werkzeug.exceptions import Forbidden
 
-from qless_core.errors import BadArgument
 from qless_core.records import Report
 from qless_web.actions import chunks
 from qless_web.actions.outcome import Outcome
@@ -15,7 +14,7 @@ from qless_web.console import current
 from qless_web.operations import at_once as now
 from qless_web.operations import freezing, options, ordering
 from qless_web.operations.at_once import Done, Keeping
-from qless_web.operations.freezing import Asked
+from qless_web.operations.freezing import Asked, NothingChosen
 from qless_web.operations.verbs import verb
 from qless_web.presenters import ask_words as words
 from qless_web.presenters import operations
@@ -41,7 +40,7 @@ def prepare(action: str, chosen: Selection, how: Options, who: Asked) -> Operati
     """Make the draft of an operation, for a page to show or to be started at once.
 
     Raises:
-        BadArgument: there is no job in what was chosen.
+        NothingChosen: there is no job in what was chosen.
         Forbidden: jobs would go into a queue that whoever asks may not change.
         QlessError: Redis refused.
 
@@ -64,7 +63,7 @@ def begin(action: str, chosen: Selection, how: Options, who: Asked) -> Outcome:
     """Have an operation done in the background that was asked for on another page.
 
     Raises:
-        BadArgument: there is no job in what was chosen.
+        NothingChosen: there is no job in what was chosen.
         QlessError: Redis refused.
 
     """
@@ -123,7 +122,7 @@ def whole(action: str, chosen: Selection, who: Asked, how: Options, *, patient: 
     group = chosen.group or ""
     try:
         made = prepare(action, chosen, how, who)
-    except BadArgument:
+    except NothingChosen:
         return Done(Report(emptied=(group,)))
     client = current().client
     until = None if patient else client.clock.monotonic() + chunks.BUDGET_S

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 #: Jobs that one call is given, and seconds of the server's time that it begins jobs for.
 _CHUNK: Final = 200
 _STEP_S: Final = 0.003
+#: Seconds after which it is said again that somebody is at work; others wait for thrice as long.
+_SIGN_S: Final = 5.0
 #: The run of an operation that is done at once.
 _RUN: Final = 1
 
@@ -172,9 +174,14 @@ def _write(client: Client, name: str, fields: Mapping[str, object], entries: Seq
 
 def _work(client: Client, name: str, until: float | None) -> bool:
     """Do an operation that is queued, and say whether it is at its end."""
+    said = client.clock.monotonic()
     while client.commands.operation_step(name, _RUN, _CHUNK, _STEP_S).state == "running":
-        if until is not None and client.clock.monotonic() >= until:
+        now = client.clock.monotonic()
+        if until is not None and now >= until:
             return False
+        if now >= said + _SIGN_S:
+            store.change(client, name, ordered=f"{client.now():.3f}")
+            said = now
     return True
 
 

@@ -19,8 +19,9 @@ log = logging.getLogger("qless.web.operations")
 QUEUE: Final = "operations"
 #: Seconds of silence after which another process goes on with an operation.
 LOCK_S: Final = 15
-#: Seconds in which whoever ordered an operation puts its job, having noted who that was.
-_AT_ONCE_S: Final = 10
+#: Seconds after its order in which an operation is left to whoever ordered it: they put its job,
+#: having noted who that was, or do it at once, and say so time and again.
+_THEIRS_S: Final = 15
 #: How often others may go on with it: more often than processes will ever die.
 _RETRIES: Final = 1_000_000
 #: What runs them, as qless imports it.
@@ -160,11 +161,11 @@ def mend(client: Client) -> int:
     keys = [store.hash_key(client.keys, name) for name in names]
     asked = [call("hmget", key, "state", "run", "ordered") for key in keys]
     found = send(client, *asked) if keys else []
-    late = client.now() - _AT_ONCE_S
+    late = client.now() - _THEIRS_S
     waiting = [
         (name, int(run or 0))
         for name, (state, run, ordered) in zip(names, found, strict=True)
-        if state == "running" or (state == "queued" and float(ordered or 0) < late)
+        if state in ("queued", "running") and float(ordered or 0) < late
     ]
     for name, run in waiting:
         put(client, name, run)

@@ -285,6 +285,20 @@ def test_jobs_that_wait_are_cancelled_in_chunks_as_by_name(act, lua, redis):
     assert sorted(told) == sorted(expected)
 
 
+@pytest.mark.parametrize(
+    ("key", "left"),
+    [("ql:queues", {"a": "unreadable", "b": "unreadable"}), ("ql:paused_queues", {})],
+)
+def test_what_all_queues_share_and_is_something_else_stops_no_operation(act, redis, key, left):
+    act.fail("a", "b")
+    redis.set(key, "x")
+    act.freeze("move", group="g", queue="other")
+
+    assert act.run()["state"] == "done"
+
+    assert act.left() == left
+
+
 def test_a_set_of_a_queue_that_is_something_else_leaves_its_jobs_alone(act, lua, redis):
     act.fail("a", "b")
     redis.set("ql:q:other-work", "x")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from qless_core.client import Client
 from qless_core.errors import RedisUnavailable
+from qless_core.testing import FrozenClock
 from qless_web.operations import at_once, freezing, ordering
 from qless_web.operations.at_once import Keeping
 from qless_web.operations.freezing import Asked
 from qless_web.operations.options import Options
 from qless_web.operations.selection import Selection
 from tests.support.html import Visitor, question, toasts
+from tests.support.shop import Shop
 
 
 @pytest.mark.parametrize(
@@ -54,6 +57,48 @@ def test_where_nothing_was_done_there_is_nothing_to_undo(shop, web, redis):
 
     assert answer.status_code == 409
     assert redis.keys("ql:web:operation*") == []
+
+
+class Slow:
+    """Commands of a process for which each step takes some seconds; others look at it between."""
+
+    def __init__(self, client, look):
+        self.commands, self.clock, self.look = client.commands, client.clock, look
+
+    def __getattr__(self, name):
+        return getattr(self.commands, name)
+
+    def operation_step(self, *args):
+        done = self.commands.operation_step(args[0], args[1], 1, 1.0)
+        self.clock.advance(6)
+        self.look(args[0])
+        return done
+
+
+def test_one_that_is_done_at_once_is_left_to_whoever_does_it(server, redis, monkeypatch):
+    with Client(server.url, worker_name="worker-1", clock=FrozenClock()) as client:
+        Shop(client).fail(*"abcdefgh")
+        draft = freezing.freeze(
+            client,
+            action="retry",
+            selection=Selection(group="boom"),
+            options=Options(),
+            asked=Asked(),
+            search=tuple,
+            keep_s=60,
+        )
+        mended = []
+        with monkeypatch.context() as slow:
+            slow.setattr(
+                client, "commands", Slow(client, lambda _: mended.append(ordering.mend(client)))
+            )
+            at_once.whole(client, draft, "boom", Keeping(60, 1_000_000), None)
+
+        assert mended == [0] * 8
+
+        redis.hset(f"ql:web:operation:{draft.id}", "state", "running")
+        client.clock.advance(16)
+        assert ordering.mend(client) == 1
 
 
 class Dying:
