@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from werkzeug.exceptions import Forbidden
 
+from qless_core.errors import BadArgument
 from qless_core.records import Report
 from qless_web.actions import chunks
 from qless_web.actions.outcome import Outcome
@@ -14,7 +15,7 @@ from qless_web.console import current
 from qless_web.operations import at_once as now
 from qless_web.operations import freezing, options, ordering
 from qless_web.operations.at_once import Done, Keeping
-from qless_web.operations.freezing import Asked, NothingChosen
+from qless_web.operations.freezing import Asked
 from qless_web.operations.verbs import verb
 from qless_web.presenters import ask_words as words
 from qless_web.presenters import operations
@@ -40,7 +41,7 @@ def prepare(action: str, chosen: Selection, how: Options, who: Asked) -> Operati
     """Make the draft of an operation, for a page to show or to be started at once.
 
     Raises:
-        NothingChosen: there is no job in what was chosen.
+        BadArgument: there is no job in what was chosen.
         Forbidden: jobs would go into a queue that whoever asks may not change.
         QlessError: Redis refused.
 
@@ -63,7 +64,7 @@ def begin(action: str, chosen: Selection, how: Options, who: Asked) -> Outcome:
     """Have an operation done in the background that was asked for on another page.
 
     Raises:
-        NothingChosen: there is no job in what was chosen.
+        BadArgument: there is no job in what was chosen.
         QlessError: Redis refused.
 
     """
@@ -120,11 +121,12 @@ def whole(action: str, chosen: Selection, who: Asked, how: Options, *, patient: 
 
     """
     group = chosen.group or ""
+    client = current().client
     try:
         made = prepare(action, chosen, how, who)
-    except NothingChosen:
-        return Done(Report(emptied=(group,)))
-    client = current().client
+    except BadArgument:
+        # Others were quicker, or all that it has failed after it was seen.
+        return Done(Report(emptied=now.emptied(client, group)))
     until = None if patient else client.clock.monotonic() + chunks.BUDGET_S
     return now.whole(client, made, group, _keeping(), until)
 

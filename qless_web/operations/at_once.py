@@ -193,7 +193,7 @@ def _told(client: Client, name: str, group: str) -> Report:
     told = list(report.entries(client, made))
     done = tuple(each.jid for each in told if not each.reason)
     left = {each.jid: each.reason for each in told if each.reason}
-    return Report(done, left, _emptied(client, group))
+    return Report(done, left, emptied(client, group))
 
 
 def _forget(client: Client, name: str) -> None:
@@ -208,7 +208,8 @@ def _letter(states: str) -> str:
     return "-" if others and not {first, *others} <= HELD else _LETTERS.get(first, "-")
 
 
-def _emptied(client: Client, group: str) -> tuple[str, ...]:
+def emptied(client: Client, group: str) -> tuple[str, ...]:
+    """Give the group where it has no jobs, as one that is gone."""
     if not group:
         return ()
     (is_there,) = send(client, call("exists", client.keys.failed(group)))

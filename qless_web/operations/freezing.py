@@ -31,13 +31,6 @@ _LOOKED_AT: Final = 250
 _SHOWN: Final = 5
 
 
-class NothingChosen(BadArgument):
-    """Raised when there is no job in what was chosen."""
-
-    def __init__(self) -> None:
-        super().__init__("There is no job in what was chosen.")
-
-
 class Search(Protocol):
     """Finds the jobs of a search."""
 
@@ -90,8 +83,7 @@ def freeze(  # noqa: PLR0913 - what an operation is made of, by name
         keep_s: seconds for which is kept what the jobs were.
 
     Raises:
-        NothingChosen: there is no job in what was chosen.
-        BadArgument: it cannot be done so.
+        BadArgument: there is nothing of what was chosen.
         QlessError: Redis refused.
 
     """
@@ -110,7 +102,8 @@ def freeze(  # noqa: PLR0913 - what an operation is made of, by name
     total = _list(client, name, action, selection, options, jids, asked.reach)
     if not total:
         send(client, call("unlink", store.hash_key(client.keys, name)))
-        raise NothingChosen
+        problem = "There is no job in what was chosen."
+        raise BadArgument(problem)
     store.change(client, name, total=total)
     _expire(client, name)
     return look(client, name, total, Edits(client, name) if action == "edit" else None)
