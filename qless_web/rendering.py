@@ -205,8 +205,10 @@ def icon(name: str, label: str = "") -> Markup:
     """Draw an icon of the sprite; with a label it speaks, without one it is decoration."""
     kept = g.setdefault("qless_icons", {})
     if (name, label) not in kept:
-        role = Markup('role="img" aria-label="{}"').format(label) if label else _SILENT
-        kept[name, label] = _ICON.format(role, asset("icons.svg"), name)
+        said = Markup('role="img" aria-label="{}"').format(_finalize(label))
+        # A state that is stored may be anything.
+        drawn = _ICON.format(said if label else _SILENT, asset("icons.svg"), _finalize(name))
+        kept[name, label] = drawn
     return cast("Markup", kept[name, label])
 
 
