@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,12 @@ from qless_core.embedded import EmbeddedServer
 from qless_core.testing import FrozenClock
 
 BROWSER = Path(__file__).parent / "browser"
+
+
+def pytest_configure():
+    """Heed INT and QUIT: a shell's background has them ignored, and children would inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items):
