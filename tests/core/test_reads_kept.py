@@ -6,7 +6,6 @@ import gc
 import math
 import os
 import signal
-import sys
 import threading
 import weakref
 from contextlib import contextmanager, suppress
@@ -17,12 +16,14 @@ import pytest
 import redis as redis_py
 
 from qless_core import Client, reads
+from qless_core.clock import Clock
 from qless_core.errors import QlessError
 from qless_core.reads import Kept, Slice
 from qless_core.reads import kept as kept_module
 from qless_core.reads.kept import FEW, MANY
 from qless_core.reads.plan import run
 from qless_core.reads.queues import counts_of
+from qless_core.reads.tracking import Tracking
 from tests.support.polling import eventually
 
 NAMES = [f"queue-{number:03}" for number in range(FEW + 20)]
@@ -324,45 +325,70 @@ def test_each_kind_of_many_names_sees_what_was_changed_just_now(redis, kept, mon
         assert found() == [[value] * len(names), [len(value)] * len(names)]
 
 
-def stopped(call, moment, act):
-    """Do something before the so-manyth line of what is kept, in a call; say whether it came."""
-    lines = count()
+class Moments:
+    """Does something at the so-manyth moment of a page: around looks at the clock and asks."""
 
-    def trace(frame, event, _):
-        if frame.f_code.co_filename != kept_module.__file__:
-            return None
-        if event == "line" and next(lines) == moment:
-            act()
-        return trace
+    def __init__(self, moment, act):
+        self._left = moment
+        self._act = act
 
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        call()
-    finally:
-        sys.settrace(before)
-    return next(lines) > moment
+    @property
+    def came(self):
+        """Whether there were as many."""
+        return self._left < 0
+
+    def around(self, call):
+        def called(*args, **kwargs):
+            self._pass()
+            answer = call(*args, **kwargs)
+            self._pass()
+            return answer
+
+        return called
+
+    def _pass(self):
+        self._left -= 1
+        if self._left == -1:
+            self._act()
 
 
-def test_whenever_something_is_changed_the_next_page_waits_until_all_is_told(redis, kept):
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param(lambda _kept, _redis: None, id="nothing"),
+        pytest.param(lambda kept, _redis: kept.doubt(), id="a doubt"),
+        pytest.param(lambda _kept, redis: redis.append("text", "!"), id="a change"),
+    ],
+)
+def test_whenever_something_is_changed_the_next_page_waits_until_all_is_told(
+    redis, kept, monkeypatch, before
+):
     redis.set("text", "one")
 
     def see():
         return kept.of(text, ["text"], 0.0)["text"]
 
     def asked():
-        return redis.info("commandstats")["cmdstat_ping"]["calls"]
+        stats = redis.info("commandstats")
+        return stats["cmdstat_ping"]["calls"] + stats["cmdstat_get"]["calls"]
 
     def change():
         kept.doubt()
-        pings.append(asked())
+        asks.append(asked())
 
     redis.ping()
+    see()
     for moment in count():
-        pings = []
+        asks = []
         see()
-        if not stopped(see, moment, change):
+        before(kept, redis)
+        moments = Moments(moment, change)
+        with monkeypatch.context() as patch:
+            for owner, name in ((Clock, "monotonic"), (Tracking, "ask"), (Tracking, "listen")):
+                patch.setattr(owner, name, moments.around(getattr(owner, name)))
+            see()
+        if not moments.came:
             break
         see()
-        assert asked() > pings[0], moment
-    assert moment > 5
+        assert asked() > asks[0], moment
+    assert moment > 4
