@@ -28,14 +28,17 @@ SHOWN: Final = (
     f"WHEN state = {STATE['stalled']} THEN {STATE['waiting']} ELSE state END"
 )
 _STATES: Final = {
+    # Not one or the other: so its jobs are told by one walk through the index by state.
     "waiting": (
-        f"(state IN ({STATE['waiting']}, {STATE['stalled']}) "
-        f"OR state = {STATE['scheduled']} AND until <= :now)"
+        f"(state IN ({STATE['waiting']}, {STATE['stalled']}, {STATE['scheduled']}) "
+        f"AND (state <> {STATE['scheduled']} OR until <= :now))"
     ),
     "running": f"(state = {STATE['running']} AND (until IS NULL OR until > :now))",
     "stalled": f"(state = {STATE['running']} AND until <= :now)",
     "scheduled": f"(state = {STATE['scheduled']} AND (until IS NULL OR until > :now))",
 }
+#: Said of every job, so that the index by state and first put is of use for any.
+_OF_ANY_STATE: Final = f"state IN ({', '.join(map(str, STATE.values()))})"
 #: Where a span is compared, more seconds are an earlier instant.
 _EARLIER: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 #: What each operator does.
@@ -83,6 +86,8 @@ class Clauses:
         if match is not None:
             some = MATCHING.format(match=self.bind(match))
             return f"jobs.id IN ({some})"
+        if isinstance(node, Or) and (named := self._named_alike(node)):
+            return named
         if isinstance(node, And | Or):
             between = " AND " if isinstance(node, And) else " OR "
             return f"({between.join(map(self.condition, node.nodes))})"
@@ -117,7 +122,8 @@ class Clauses:
     def _span(self, field: Field) -> str:
         column = "since" if field.name == "age" else "put_at"
         instant = self._now - int(field.number * 1000)
-        return f"{column} {_EARLIER[field.operator]} {self.bind(instant)}"
+        span = f"{column} {_EARLIER[field.operator]} {self.bind(instant)}"
+        return span if field.name == "age" else f"({_OF_ANY_STATE} AND {span})"
 
     def _jid(self, field: Field) -> str:
         text = field.text
@@ -131,6 +137,17 @@ class Clauses:
     def _named(self, field: Field) -> str:
         column, kind = _KINDS[field.name]
         return f"{column} {self._among(self.numbers(kind, field.text))}"
+
+    def _named_alike(self, either: Or) -> str | None:
+        """Write several names of one kind as one condition, which an index can answer."""
+        fields = [node for node in either.nodes if isinstance(node, Field)]
+        names = {field.name for field in fields}
+        if len(fields) < len(either.nodes) or len(names) > 1 or not names <= _KINDS.keys():
+            return None
+        column, kind = _KINDS[names.pop()]
+        return (
+            f"{column} {self._among([each for f in fields for each in self.numbers(kind, f.text)])}"
+        )
 
     def _tag(self, field: Field) -> str:
         tags = self._among(self.numbers(TAG, field.text))

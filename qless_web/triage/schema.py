@@ -15,7 +15,7 @@ from typing import Final
 from zlib import crc32
 
 #: Another number makes every index be built anew.
-VERSION: Final = 2
+VERSION: Final = 3
 
 #: States as stored, each by its place; `unknown` is a word that is no state of ours.
 STATES: Final = (
@@ -88,7 +88,8 @@ CREATE TABLE jobs (
 );
 CREATE UNIQUE INDEX jobs_jid ON jobs (jid);
 CREATE INDEX jobs_since ON jobs (since);
-CREATE INDEX jobs_state ON jobs (state, since);
+CREATE INDEX jobs_state ON jobs (state, since, until);
+CREATE INDEX jobs_put_at ON jobs (state, put_at);
 CREATE INDEX jobs_grp ON jobs (grp, pattern, since) WHERE grp IS NOT NULL;
 CREATE INDEX jobs_klass ON jobs (klass);
 CREATE INDEX jobs_queue ON jobs (queue, state);

@@ -11,6 +11,7 @@ import re
 import sqlite3
 from collections import Counter
 from dataclasses import dataclass, field
+from heapq import nlargest
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from qless_core.clock import REAL
@@ -20,7 +21,7 @@ from qless_web.triage.checking import fits
 from qless_web.triage.clauses import SHOWN, Clauses, matching
 from qless_web.triage.entry import BLANK
 from qless_web.triage.index import decoded
-from qless_web.triage.query import ANYTHING, And, Field, Node, Not, Word, conjuncts
+from qless_web.triage.query import ANYTHING, And, Field, Node, Not, Or, Word, conjuncts
 from qless_web.triage.schema import REGIONS, SHIFT, STATES
 
 if TYPE_CHECKING:
@@ -51,8 +52,10 @@ _RARER: Final = 20
 _MOST_LED: Final = 0.15
 #: Fields with an index.
 _INDEXED: Final = frozenset(
-    {"state", "group", "klass", "queue", "worker", "host", "tag", "age", "pattern", "jid"}
+    {"state", "group", "klass", "queue", "worker", "host", "tag", "age", "put", "pattern", "jid"}
 )
+#: Spans of time that an index tells together with another field.
+_TOLD_WITH: Final = {"state": frozenset({"age", "put"}), "group": frozenset({"age"})}
 _BOUNDS: Final = "BETWEEN :low AND :high"
 #: Whether a job has the words, by its texts: to look them up for one job takes far longer. Most
 #: that have not are told by `{may}`; in texts of other letters than ASCII's it cannot tell.
@@ -75,9 +78,9 @@ _MAY_HAVE: Final = r"""(
 _PLAIN = re.compile(r"[a-z0-9]+", re.IGNORECASE | re.ASCII)
 _COUNT_TOLD: Final = "SELECT coalesce(max(value), 0) FROM meta WHERE name = 'jobs'"
 
-#: What is told of a match: what the facets need, and what puts it in order.
+#: What is told of a match: what puts it in order, and what the facets need.
 _COLUMNS: Final = (
-    f"jobs.jid, jobs.since, {SHOWN}, jobs.grp, jobs.klass, jobs.queue, jobs.worker, jobs.tagset"
+    f"jobs.since, jobs.id, {SHOWN}, jobs.grp, jobs.klass, jobs.queue, jobs.worker, jobs.tagset"
 )
 
 #: How certain a total is: counted, estimated by a sample, or what was found in time.
@@ -164,15 +167,17 @@ class Search:
         self._until = float("inf")
 
     def _join_moments(self) -> None:
-        """Make a state and how long it has been so one condition: one index tells both."""
-        states = [at for at, node in enumerate(self._others) if _is_field(node, "state")]
-        ages = [at for at, node in enumerate(self._others) if _is_field(node, "age")]
-        if len(states) != 1 or not ages:
-            return
-        whole = " AND ".join(self._conditions[at] for at in (*states, *ages))
-        kept = [at for at in range(len(self._others)) if at not in {*states, *ages}]
-        self._conditions = [f"({whole})", *(self._conditions[at] for at in kept)]
-        self._others = [self._others[states[0]], *(self._others[at] for at in kept)]
+        """Make a state, or a group, and since when it is so one condition: one index tells both."""
+        names = [_fields(node) for node in self._others]
+        for name, spans in _TOLD_WITH.items():
+            chosen = [at for at, each in enumerate(names) if each == {name}]
+            moments = [at for at, each in enumerate(names) if each and each <= spans]
+            if len(chosen) == 1 and moments:
+                whole = " AND ".join(self._conditions[at] for at in (*chosen, *moments))
+                kept = [at for at in range(len(names)) if at not in {*chosen, *moments}]
+                self._conditions = [f"({whole})", *(self._conditions[at] for at in kept)]
+                self._others = [self._others[chosen[0]], *(self._others[at] for at in kept)]
+                return
 
     def page(self, offset: int, count: int) -> Found:
         """Find a part of the matches.
@@ -284,9 +289,9 @@ class Search:
         return words, min(shares, key=lambda share: share[1], default=None)
 
     def _few(self, rows: list[tuple[Any, ...]], part: Slice, *, is_whole: bool) -> Found:
-        rows.sort(key=lambda row: (-row[1], row[0]))
+        newest = nlargest(part.offset + part.count, rows)
         return Found(
-            jids=tuple(row[0] for row in part.of(rows)),
+            jids=self._jids([row[1] for row in part.of(newest)]),
             total=len(rows),
             certainty="exact" if is_whole else "at least",
             facets=self._facets(rows),
@@ -294,13 +299,23 @@ class Search:
             is_whole=is_whole,
         )
 
+    def _jids(self, ids: Sequence[int]) -> tuple[str, ...]:
+        self._until = float("inf")  # a page of them
+        several = self._clauses.bind(json.dumps(ids))
+        found = dict(
+            self._rows_of(
+                f"SELECT id, jid FROM jobs WHERE id IN (SELECT value FROM json_each({several}))"  # noqa: S608 - of ours
+            )
+        )
+        return tuple(found[each] for each in ids if each in found)  # it may have gone since
+
     # Where there are many
 
     def _many(self, sample: _Sample, part: Slice) -> Found:
         self._everywhere()
         offset = min(part.offset, REACH)
         source = self._source(words_lead=False, indexed="INDEXED BY jobs_since")
-        order = f"ORDER BY jobs.since DESC LIMIT {part.count} OFFSET {offset}"
+        order = f"ORDER BY jobs.since DESC, jobs.id DESC LIMIT {part.count} OFFSET {offset}"
         jids, is_whole = self._rows_within(f"SELECT jobs.jid FROM {source} {order}")  # noqa: S608 - of ours
         counted = self._counted()
         rows = sample.rows
@@ -315,7 +330,8 @@ class Search:
 
     def _counted(self) -> int | None:
         """Count what one index can count at once."""
-        if self._match or len(self._conditions) > 1:
+        told = [node.node if isinstance(node, Not) else node for node in self._others]
+        if self._match or len(told) > 1 or not all(map(_is_indexed, told)):
             return None
         found = self._rows_of(f"SELECT count(*) FROM {self._source(words_lead=False)}")  # noqa: S608 - of ours
         return int(found[0][0]) if found else None
@@ -446,8 +462,11 @@ def _split(nodes: tuple[Node, ...]) -> tuple[tuple[Node, ...], list[Node]]:
     return (*there, *told), others
 
 
-def _is_field(node: Node, name: str) -> bool:
-    return isinstance(node, Field) and node.name == name
+def _fields(node: Node) -> frozenset[str]:
+    """Give the fields that a node asks for, one or one of several; none where it asks otherwise."""
+    nodes = node.nodes if isinstance(node, Or) else (node,)
+    names = [each.name for each in nodes if isinstance(each, Field)]
+    return frozenset(names) if len(names) == len(nodes) else frozenset()
 
 
 def _is_datum(field: Field) -> bool:
@@ -456,4 +475,4 @@ def _is_datum(field: Field) -> bool:
 
 def _is_indexed(node: Node) -> bool:
     """Say whether an index can lead to the jobs that are so."""
-    return isinstance(node, Field) and node.name in _INDEXED
+    return bool(names := _fields(node)) and names <= _INDEXED

@@ -41,7 +41,13 @@ SEARCHES = [
     ("state:depends", "g"),
     ("age:<1h state:failed", "ab"),
     ("age:>1h", ""),
+    ("(group:orders-* or group:mail-*) age:<1h", "ab"),
+    ("(group:orders-* or group:mail-*) age:>1h", ""),
+    ("(group:orders-* or queue:orders) state:failed", "ab"),
     ("put:<1h", "abcdefghx"),
+    ("put:>1h", ""),
+    ("put:<1h state:waiting", "dx"),
+    ("put:<1h age:<1h state:failed", "ab"),
     ("attempt:1", "abch"),
     ("attempt:>=1 -state:failed", "ch"),
     ("priority:>0", "d"),
@@ -242,6 +248,32 @@ def test_more_than_can_be_counted_are_told_by_a_fair_sample(query, many, monkeyp
     shares = {value: count / found.sampled for value, count in found.facets[2].values}
     assert set(shares) == {"K0", "K1", "K2", "K3", "K4"}
     assert all(0.1 < share < 0.3 for share in shares.values())
+
+
+@pytest.mark.parametrize(
+    ("query", "told_by"),
+    [
+        ("state:waiting age:<996s", "jobs_state (state=? AND since>?)"),
+        ("state:waiting put:>1h", "jobs_put_at (state=? AND put_at<?)"),
+        ("put:>1h", "jobs_put_at (state=? AND put_at<?)"),
+        ("(group:g or group:h*) age:<996s", "jobs_grp (grp=?)"),
+        ("(group:h* or queue:nowhere)", "jobs_queue (queue=?)"),
+    ],
+)
+def test_one_index_tells_which_jobs_are_so(query, told_by, many, monkeypatch):
+    monkeypatch.setattr(searching, "_FEW", 100)
+    asked = []
+
+    with many.reading() as connection:
+        connection.set_trace_callback(asked.append)
+        Search(connection, parse(query), 2_000.0).page(0, 10)
+        connection.set_trace_callback(None)
+        led = [each for each in asked if "jobs.id IN (SELECT id" in each]
+        plan = [step for *_, step in connection.execute(f"EXPLAIN QUERY PLAN {led[-1]}")]
+
+    assert len(led) == 1
+    assert any(told_by in step for step in plan), plan
+    assert not any(step.startswith("SCAN jobs") for step in plan), plan
 
 
 def test_regions_are_fair(many):
