@@ -6,13 +6,14 @@ bounded, and the answer says how many they were.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from qless_core.options import as_number
 from qless_core.reads.plan import Read, Scope, call, read
 from qless_core.reads.rows import FIELDS, Listing, failure_of, fields_of, job_rows, listed
+from qless_web.triage.counted import Counted
 from qless_web.triage.fates import NEWEST, Fate, fate_of
 from qless_web.triage.index import bound
 from qless_web.triage.patterns import is_exhausted, pattern_of
@@ -34,6 +35,11 @@ MOST_BYTES: Final = 8_000_000
 
 #: Clusters that are told of, the largest ones.
 MOST: Final = 1_000
+
+#: Groups whose clusters are kept as they were counted.
+_KEPT: Final = 40
+#: Digits of the milliseconds of a slot: with more of them, what was counted would hold for less.
+_DIGITS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,13 +143,40 @@ def of_index(
 
     """
     facts = dict(connection.execute("SELECT name, value FROM meta"))
-    as_of, complete = as_number(facts.get("as_of")), bool(facts.get("complete"))
     grp = number_of(connection, group)
+    found = Clusters()
+    if grp is not None:
+        found = _counted.ask(
+            connection,
+            grp,
+            most,
+            count=lambda: _count(connection, grp, now, most),
+            holds=lambda found: _width(found.start, now) == found.slot_s,
+        )
+    return replace(found, as_of=as_number(facts.get("as_of")), complete=bool(facts.get("complete")))
+
+
+_counted: Final = Counted[Clusters](_KEPT)
+
+
+def _width(start: float, now: float) -> float:
+    """Give the seconds of a slot where the first begins then, and the last is not over yet.
+
+    >>> _width(0.0, 86_400.0), _width(0.0, 86_450.0), _width(50.0, 50.0)
+    (3610.0, 3610.0, 0.001)
+    """
+    width = max(0, int((now - start) * 1000)) // SLOTS + 1
+    step: int = 10 ** max(0, len(str(width)) - _DIGITS)
+    return -(-width // step) * step / 1000
+
+
+def _count(connection: sqlite3.Connection, grp: int, now: float, most: int) -> Clusters:
+    """Count the clusters of a group, by its number."""
     counted = connection.execute(_COUNTS, (grp,)).fetchall()
     if not counted:
-        return Clusters(as_of=as_of, complete=complete)
+        return Clusters()
     first = min(row[2] for row in counted)
-    width = max(1, (int(now * 1000) - first) // SLOTS + 1)
+    width = round(_width(first / 1000, now) * 1000)
     axis = {"grp": grp, "first": first, "width": width, "last": SLOTS - 1}
     rows = [
         Cluster(
@@ -162,8 +195,6 @@ def of_index(
         covered=sum(row[1] for row in counted),
         start=first / 1000,
         slot_s=width / 1000,
-        as_of=as_of,
-        complete=complete,
     )
 
 

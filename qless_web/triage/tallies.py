@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from qless_web.triage.schema import KLASS, QUEUE, WORKER, host_of
+from qless_web.triage.schema import GROUP, KLASS, QUEUE, WORKER, host_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -48,6 +48,8 @@ class Tallies:
         hour[0] += step
         if step > 0:
             hour[1], hour[2] = min(hour[1], since), max(hour[2], since)
+        # The changes of the group so far, under its own kind and no name: see `counted`.
+        self._affected[grp, GROUP, ""] += 1
         for kind, name in affected.items():
             self._affected[grp, kind, host_of(name) if kind == WORKER else name] += step
 

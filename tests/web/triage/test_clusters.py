@@ -162,6 +162,44 @@ def test_hours_and_names_are_counted_as_the_jobs_are(indexed):
             )
 
 
+@pytest.fixture
+def looks(indexed, clock):
+    """Look at a group; gives what is found, and whether its jobs were counted for that."""
+
+    def look(group):
+        asked = []
+        with indexed.index.reading() as connection:
+            connection.set_trace_callback(asked.append)
+            found = clusters.of_index(connection, group, clock.now())
+            connection.set_trace_callback(None)
+        assert found.covered == sum(row.count for row in found.rows)
+        return found, any("FROM jobs" in each for each in asked)
+
+    return look
+
+
+@pytest.mark.usefixtures("groups")
+def test_a_group_is_counted_again_only_when_a_job_of_it_changes(client, indexed, looks, clock):
+    indexed(40)
+    before, _ = looks("shop")
+    fail(client, "post", "something else")
+    indexed(41)
+    found, is_counted = looks("shop")
+    assert (found.rows, is_counted) == (before.rows, False)
+
+    gone, back = before.rows[0].example_jid, client.queues["mail"].put("Letter", {})
+    client.jobs[gone].cancel()
+    client.commands.pop("mail", "w-1-77", 1)
+    client.commands.fail(back, "w-1-77", "shop", "gateway lost order 1 of 'c1' after 1.5s")
+    eventually(lambda: looks("shop")[0].rows != before.rows and looks("shop")[0].covered == 20)
+    assert gone not in {row.example_jid for row in looks("shop")[0].rows}
+
+    # A job for a job, in the same hour: as many as before, and others.
+    assert looks("shop")[1] is False
+    clock.advance(3600)
+    assert looks("shop")[1], "the axis of what failed when has another end by now"
+
+
 def test_used_up_retries_are_told_apart_by_class_host_and_history(client, clock, indexed):
     for klass, worker in (("Letter", "w-1-7"), ("Letter", "w-2-7"), ("Parcel", "w-1-7")):
         client.queues["mail"].put(klass, {}, retries=0)
