@@ -95,7 +95,7 @@ def main() -> int:
             seen = [_look(browser, port, path, width, args.seconds) for width in args.width]
             worst = max(seen, key=lambda each: each.shift)
             found = Goal(
-                min(each.reads for each in costs[path]),
+                min(each.trips for each in costs[path]),
                 min(each.size for each in costs[path]) / 1024,
                 max(each.lcp for each in seen),
                 worst.shift,
