@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qless_core.reads.server import ServerFacts
+    from qless_web.access import Grant
+    from qless_web.extensions import Extensions
     from qless_web.reading import Standing
     from qless_web.triage.catalogue import Status
 
@@ -85,6 +87,38 @@ def index_line(index: Status, now: float) -> str:
         jobs = f"{jobs} of about {count(index.total)} so far"
     lag = index.lag(now) or 0.0
     return f"{jobs}, {'up to date' if lag < _LATE_S else duration(lag) + ' behind'}"
+
+
+def who_line(name: str, grant: Grant | None, *, is_known: bool) -> str:
+    """Say who looks and what they may do; `is_known`: whether one has to be somebody here."""
+    if grant is None:
+        return "nobody who may look"
+    who = isolated(name) if name else "whoever reaches this console"
+    parts = [f"{who}, as {grant.role}"]
+    if grant.queues:
+        parts.append(f"of the queues {', '.join(map(isolated, grant.queues))} alone")
+    if grant.actions:
+        parts.append(f"by the actions {', '.join(map(isolated, grant.actions))} alone")
+    return "; ".join(parts) + ("" if is_known else "; nobody has to sign in")
+
+
+def data_line(extensions: Extensions) -> str:
+    """Say whether data of jobs is shown as it is."""
+    if extensions.redact is None:
+        return "shown as it is: no redaction hook is set"
+    return "shown as the redaction hook of the application lets it"
+
+
+def added_line(extensions: Extensions) -> str:
+    """Say what the application around the console adds to it."""
+    kinds = {
+        "column": extensions.columns,
+        "link": extensions.links,
+        "panel": extensions.panels,
+        "formatter": extensions.formatters,
+    }
+    added = [f"{len(some)} {kind}{'s' * (len(some) != 1)}" for kind, some in kinds.items() if some]
+    return ", ".join(added) or "no columns, links, panels or formatters of an application"
 
 
 def reading_line(replica: Standing) -> str:

@@ -26,6 +26,7 @@ def index() -> Response:
     """Show versions, the server, and what this console may do."""
     here = current()
     here.at_primary = True  # what is told of the server is told of where the jobs are
+    who, extensions = here.identity, here.extensions
     reading = about.reading_line(here.console.reading.standing())
     project = _checkout()
     page = about.about_page(
@@ -41,6 +42,9 @@ def index() -> Response:
             "namespace": isolated(here.client.namespace),
             **({"pages read": reading} if reading else {}),
             "index": about.index_line(here.index.status(here.now), here.now),
+            "you": about.who_line(who.title, who.grant, is_known=bool(here.console.accounts)),
+            "data": about.data_line(extensions),
+            "added": about.added_line(extensions),
         },
         from_checkout=project is not None,
         metrics=here.settings.metrics,

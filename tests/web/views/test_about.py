@@ -10,6 +10,7 @@ from werkzeug.test import Client as Browser
 import qless_web
 from qless_core.client import Client
 from qless_web import create_app
+from qless_web.extensions import Column, Extensions
 from qless_web.presenters.about import HTMX
 from qless_web.views import about
 from tests.support.dom import parse
@@ -35,6 +36,33 @@ def test_it_says_why_it_is_read_only(client):
     page = parse(web.get("/about").get_data(as_text=True)).one("main")
 
     assert "Read-only: this console is read-only" in page.text
+
+
+def test_it_says_that_anybody_may_do_anything_and_that_nothing_is_added(see):
+    page = see("/about")
+
+    assert "whoever reaches this console, as admin; nobody has to sign in" in page.text
+    assert "shown as it is: no redaction hook is set" in page.text
+    assert "no columns, links, panels or formatters of an application" in page.text
+
+
+def test_it_says_who_looks_what_they_may_do_and_what_the_application_adds(client, tmp_path):
+    users = tmp_path / "users"
+    users.write_text("dana operator - queues=mail* actions=retry_*\n")
+    extensions = Extensions(
+        columns=[Column("Team", lambda _: "shop"), Column("Cost", lambda _: "1")],
+        formatters={"cents": str},
+        redact=lambda _, data: data,
+    )
+    app = create_app(
+        client, users_file=str(users), identify=lambda _: "dana", extensions=extensions
+    )
+
+    page = parse(Browser(app).get("/about").get_data(as_text=True)).one("main")
+
+    assert "dana, as operator; of the queues mail* alone; by the actions retry_*" in page.text
+    assert "shown as the redaction hook of the application lets it" in page.text
+    assert "2 columns, 1 formatter" in page.text
 
 
 def test_it_warns_when_the_server_may_drop_jobs(redis, see):
