@@ -270,7 +270,9 @@ class _Present:
         for age in (410, 95):
             self._hands.then.moment = self._hands.now - age
             job = self._hands.pop("exports")
-            job.log("rows", {"written": self._chance.randint(1_000, 90_000)})
+            rows = self._chance.randint(1_000, 90_000)
+            job.log("rows", {"written": rows})
+            job.progress(rows, 100_000, "rows")
             jobs.append(job.jid)
         self._hands.then.moment = self._hands.now
         return jobs
@@ -329,7 +331,7 @@ class _Present:
 
     def _recur(self) -> None:
         plans = (
-            ("search-index", "shop.search.RefreshTrending", 45, 10, "trending"),
+            ("search-index", "shop.search.RefreshTrending", 45, 2, "trending"),
             ("warehouse", "shop.stock.CheckLevels", 120, 30, "stock-levels"),
             ("eu/orders", "shop.orders.SyncMarketplaces", 300, 60, "marketplaces"),
             ("mail", "shop.mail.Digest", 3600, 900, "digest"),

@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING
 
 from qless_core.client import Client
 from qless_core.errors import QlessError
+from qless_core.records import WorkerInfo
+from qless_core.version import __version__
+from qless_core.worker.control import Control
+from qless_web.demo import desk
 from qless_web.demo.catalog import BY_QUEUE, KINDS, STAGES, TROUBLES
 from qless_web.demo.seeds import EXHAUSTED, plant
 from qless_web.demo.shop import OPEN
@@ -50,10 +54,10 @@ FAILING, RETRYING = 3, 5
 IMPORTING, POSTPONING = 0.02, 0.5
 #: Seconds between two looks of the one who tidies up.
 TIDY_S = 20.0
-#: Seconds between the heartbeats of a long job.
-BEAT_S = 10.0
-#: Seconds that someone who meets trouble stays away.
-REST_S = 2.0
+#: Seconds between the heartbeats of a long job, and the rows that it writes meanwhile.
+BEAT_S, ROWS = 10.0, 40_000
+#: Seconds that someone who meets trouble stays away, and one who was asked to stop.
+REST_S, AWAY_S = 2.0, 30.0
 
 
 class Crew:
@@ -82,11 +86,13 @@ class Crew:
         with self._client("shop-web-1") as client:
             if not client.queues.counts:
                 plant(client)
+                desk.work(client)
 
     def start(self) -> None:
         """Let everybody begin."""
         for name, queues in CREW.items():
-            self._employ(name, _Worker(self._client(name), queues, self._shift).turn)
+            worker = _Worker(self._client(name), queues, self._shift)
+            self._employ(name, worker.turn, worker.end)
         self._employ("customers", _Customers(self._client("shop-web-1"), self._shift).turn)
         self._employ("tidy", _Tidy(self._client("shop-cron-1"), self._shift).turn)
 
@@ -99,18 +105,23 @@ class Crew:
     def _client(self, name: str) -> Client:
         return Client(self._url, namespace=self._namespace, worker_name=name)
 
-    def _employ(self, name: str, turn: Callable[[], None]) -> None:
-        thread = threading.Thread(target=self._work, args=(turn,), name=name)
+    def _employ(
+        self, name: str, turn: Callable[[], None], end: Callable[[], None] | None = None
+    ) -> None:
+        thread = threading.Thread(target=self._work, args=(turn, end), name=name)
         self._threads.append(thread)
         thread.start()
 
-    def _work(self, turn: Callable[[], None]) -> None:
+    def _work(self, turn: Callable[[], None], end: Callable[[], None] | None) -> None:
         """Take turns; what an operator cancelled or moved meanwhile is no reason to stop."""
         while not self._shift.is_over:
             try:
                 turn()
             except QlessError:
                 self._shift.wait(REST_S)
+        if end is not None:
+            with suppress(QlessError):
+                end()
 
 
 class _Shift:
@@ -139,31 +150,79 @@ class _Shift:
 
 
 class _Worker:
-    """Looks into its queues and runs what it finds."""
+    """Looks into its queues and runs what it finds; tells of itself, and hears what it is asked.
+
+    One that is asked to stop does so, and is back after a while, as if something had started it
+    again.
+    """
 
     def __init__(self, client: Client, queues: Sequence[str], shift: _Shift) -> None:
         self._client = client
         self._queues = queues
         self._shift = shift
         self._chance = Random()  # noqa: S311 - made-up data, no secret
+        self._state = "running"
+        self._started = 0.0
+        self._control: Control | None = None
 
     def turn(self) -> None:
         """Run one job, or wait a little."""
+        if self._control is None:
+            self._begin()
+        if self._state == "stopping":
+            self.end()
+            self._shift.wait(AWAY_S)
+        elif self._state == "paused" or not self._run_next():
+            self._shift.wait(self._chance.uniform(0.4, 0.9))
+
+    def end(self) -> None:
+        """Go, and be on the list of workers no longer."""
+        if self._control is not None:
+            self._control.end()
+            self._control.join(REST_S)
+            self._control = None
+            self._client.workers.deregister(self._client.worker_name)
+
+    def _begin(self) -> None:
+        """Come, and say so every few seconds."""
+        self._state, self._started = "running", self._client.now()
+        self._control = Control(self._client, self._tell, self._obey)
+        self._control.start()
+
+    def _tell(self) -> WorkerInfo:
+        host, _, pid = self._client.worker_name.rpartition("-")
+        return WorkerInfo(
+            host=host,
+            pid=int(pid),
+            kind="serial",
+            version=__version__,
+            queues=tuple(self._queues),
+            started=self._started,
+            state=self._state,
+        )
+
+    def _obey(self, asked: str) -> None:
+        if self._state != "stopping":
+            self._state = {"stop": "stopping", "pause": "paused"}.get(asked, "running")
+
+    def _run_next(self) -> bool:
+        """Run a job of the first queue that has one; say whether there was any."""
         for name in self._queues:
             job = self._client.queues[name].pop()
             if job is not None:
                 self._run(job)
-                return
-        self._shift.wait(self._chance.uniform(0.4, 0.9))
+                return True
+        return False
 
     def _run(self, job: Job) -> None:
         kind = BY_QUEUE.get(job.queue_name)
         shortest, longest = kind.takes_s if kind else (0.5, 2.0)
-        left = self._chance.uniform(shortest, longest)
+        takes = left = self._chance.uniform(shortest, longest)
         while left > 0 and not self._shift.wait(min(left, BEAT_S)):
             left -= BEAT_S
             if left > 0:
                 job.heartbeat()
+                job.progress(round(ROWS * (1 - left / takes)), ROWS, "rows")
         self._settle(job)
 
     def _settle(self, job: Job) -> None:

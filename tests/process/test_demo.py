@@ -3,8 +3,11 @@ from __future__ import annotations
 import re
 
 import pytest
+from werkzeug.test import Client as Browser
 
+from qless_core import Client
 from qless_core.job import State
+from qless_web import create_app
 from qless_web.demo import shop, workers
 from qless_web.demo.catalog import TROUBLES
 from qless_web.demo.seeds import plant
@@ -151,3 +154,40 @@ def test_a_shop_that_has_data_is_not_filled_again(server, client):
     with shop.open_shop(server.url, "ql:") as opened:
         opened.wait_open()
         assert "video" not in counts(client)
+
+
+def test_the_crew_tells_of_itself_and_does_what_it_is_asked(server, planted):
+    def told(name):
+        return planted.workers[name].info
+
+    crew = workers.Crew(server.url, pace=20)
+    crew.start()
+    try:
+        eventually(lambda: told("shop-2-4102") and told("shop-3-4103"))
+        before = told("shop-2-4102").started
+        planted.workers.ask("shop-2-4102", "stop")
+        planted.workers.ask("shop-3-4103", "pause")
+        eventually(lambda: told("shop-3-4103").state == "paused")
+        # One that stops goes, and something starts it again.
+        eventually(lambda: (again := told("shop-2-4102")) and again.started > before)
+    finally:
+        crew.stop()
+
+    assert {each.name for each in planted.workers.counts}.isdisjoint(workers.CREW)
+
+
+def test_operators_left_something_to_read_and_to_undo(server):
+    workers.Crew(server.url).furnish()
+
+    with Client(server.url) as client:
+        web = Browser(create_app(client, index=False))
+        pages = {
+            each: web.get(f"/{each}").get_data(as_text=True)
+            for each in ("", "audit", "trash", "views", "operations")
+        }
+
+    assert "taken anew" in pages["audit"]
+    assert "Restore all" in pages["trash"]
+    assert "Longest waits" in pages["views"]
+    assert "shop 4.12" in pages[""]
+    assert all(each in pages["operations"] for each in ("3 of 3 jobs", "dana", "kim"))
