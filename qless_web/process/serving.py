@@ -98,6 +98,8 @@ class _Server(BaseApplication):  # type: ignore[misc]  # the base has no types
             "graceful_timeout": ARBITER_GRACE_S,
             "timeout": STUCK_S,
             "limit_request_line": LONGEST_LINE,
+            # It would wait for as long as a client reads.
+            "sendfile": False,
             "proc_name": "qless-web",
             "loglevel": "warning",
             "accesslog": self._settings.access_log or None,

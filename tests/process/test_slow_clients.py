@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import struct
 import threading
@@ -28,6 +29,29 @@ UNFINISHED = {
     ),
     "half of a chunk": (
         b"POST /pause HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"
+    ),
+}
+
+
+#: Requests of which a part is held back: where a chunk says that it ends all, where one is large.
+HELD_BACK = {
+    "half of the headers": UNFINISHED["half of the headers"],
+    "a byte of a form": UNFINISHED["a byte of a form"],
+    "half of a chunk": UNFINISHED["half of a chunk"],
+    "an end within a chunk": (
+        b"POST /pause HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"20\r\n\r\n0\r\n\r\n"
+    ),
+    "an end without its last line": (
+        b"POST /pause HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"1\r\n{\r\n0\r\n"
+    ),
+    "a byte of a large form": (
+        b"POST /queues/a/pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000\r\n"
+        b"Content-Type: application/x-www-form-urlencoded\r\n\r\na"
+    ),
+    "a length with many digits": (
+        b"POST /pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 00000000001000\r\n\r\n{"
     ),
 }
 
@@ -82,9 +106,9 @@ def test_pages_answer_again_whatever_clients_leave_unfinished(qless_web, console
 
 
 @pytest.mark.parametrize("before", [b"", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"])
-@pytest.mark.parametrize("what", ["half of the headers", "a byte of a form", "half of a chunk"])
+@pytest.mark.parametrize("what", HELD_BACK)
 def test_no_thread_waits_for_what_does_not_come(console, connect, what, before):
-    slow = [connect(before + UNFINISHED[what]) for _ in range(3 * THREADS)]
+    slow = [connect(before + HELD_BACK[what]) for _ in range(3 * THREADS)]
     if before:
         assert all(b"200 OK" in connection.recv(65_536) for connection in slow)
 
@@ -141,12 +165,43 @@ def test_a_client_that_sends_a_byte_now_and_then_is_slow_too(console, connect):
         thread.join()
 
 
-def test_clients_that_do_not_hang_up_keep_nobody_waiting(console, connect):
-    asked = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    answered = [connect(asked) for _ in range(5 * THREADS)]
+@pytest.mark.parametrize("held_back", ["Connection: close", "Content-Length: 200000"])
+def test_clients_that_do_not_hang_up_keep_nobody_waiting(console, connect, held_back):
+    asked = f"GET /healthz HTTP/1.1\r\nHost: localhost\r\n{held_back}\r\n\r\n".encode()
+    answered = [connect(asked) for _ in range(15 * THREADS)]
 
     assert get(console.port, "/")[0] == 200
     assert all(b"200 OK" in connection.recv(65_536) for connection in answered)
+
+
+def test_clients_that_do_not_read_their_answers_keep_nobody_waiting(console, qless_web):
+    script = re.search(r'"(/static/[^"]+htmx[^"]+)"', get(console.port, "/")[1])[1]
+    asked = f"GET {script} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    with contextlib.ExitStack() as stack:
+        deaf = [stack.enter_context(socket.socket()) for _ in range(3 * THREADS)]
+        for connection in deaf:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2_048)
+            connection.connect(("127.0.0.1", console.port))
+            connection.sendall(asked * 400)
+
+        # Each of them first fills what the system keeps for a connection.
+        assert [get(console.port, "/")[0] for _ in range(60)] == [200] * 60
+    assert qless_web.complaints == ""
+
+
+def test_who_reads_slowly_gets_the_whole_answer(console, connect):
+    script = re.search(r'"(/static/[^"]+htmx[^"]+)"', get(console.port, "/")[1])[1]
+    whole = len(get(console.port, script)[1].encode())
+    asked = f"GET {script} HTTP/1.1\r\nHost: localhost\r\n"
+    times = 200
+    reader = connect((f"{asked}\r\n" * times + f"{asked}Connection: close\r\n\r\n").encode())
+    assert get(console.port, "/")[0] == 200
+
+    found = 0
+    while data := reader.recv(65_536):
+        found += len(data)
+
+    assert found > (times + 1) * whole
 
 
 @pytest.mark.parametrize("path", ["/cancel", "/ticked/cancel", "/queues/mail/pause"])
