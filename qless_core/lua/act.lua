@@ -536,7 +536,9 @@ local function undo(chunk, jid, index)
   local text = call('hget', key, jid)
   local at = text and string.find(text, '\n', 1, true)
   if not at then
-    return call('exists', key) == 1 and 'untouched' or 'forgotten'
+    local was = tonumber(call('hget', operation(chunk.op.of), 'at') or '')
+    local is_known = was and index >= was or call('exists', key) == 1 -- it never came so far
+    return is_known and 'untouched' or 'forgotten'
   end
   if not is_mine(chunk.op, jid, string.sub(text, 1, at - 1)) then
     return 'foreign'
@@ -1048,6 +1050,11 @@ end
 -- From which states an operation goes on.
 local RESTS = { draft = true, paused = true, stopped = true }
 
+-- Whether something undoes an operation, or did:.
+local function is_undone(id)
+  return (call('hget', operation(id), 'undone_by') or '') ~= ''
+end
+
 -- Lets an operation be done that rests; answers which run of it that is, 0 where it does not rest.
 local function begin(now, op)
   if not RESTS[op.state] or op.at >= op.total then
@@ -1064,28 +1071,33 @@ local function begin(now, op)
 end
 
 -- operation.start id run -> the run of it that is to be done now; 0 where there is nothing to start: there is no such
--- operation, it is at work or through, or that run is not the latest: of two that start it at once, one does.
+-- operation, it is at work or through, it was undone, or that run is not the latest: of two that start it at once,
+-- one does.
 -- Whoever started it puts the job that does it. It is listed with all that were, and is not forgotten meanwhile.
 Commands['operation.start'] = function(now, arg)
   local id = Check.name(arg[1], 'operation')
   local run = Check.count(arg[2], 'run')
   local op = said(id)
-  return op and tonumber(op.run) == run and begin(now, op) or 0
+  return op and tonumber(op.run) == run and not is_undone(id) and begin(now, op) or 0
 end
 
 -- operation.undo id -> as `operation.start`, for the draft of what undoes another one; 0 as well where that one
--- is gone or at work, or was undone before. That it is undone is noted in the same call.
+-- is gone or at work, or was undone before. That it is undone is noted in the same call: it goes on no more, and one
+-- that was paused is stopped.
 Commands['operation.undo'] = function(now, arg)
   local id = Check.name(arg[1], 'operation')
   local op = said(id)
   local of = op and op.of ~= '' and said(op.of)
   if not of or op.state ~= 'draft' or not (RESTS[of.state] or of.state == 'done')
-    or (call('hget', operation(op.of), 'undone_by') or '') ~= '' then
+    or is_undone(op.of) then
     return 0
   end
   local run = begin(now, op)
   if run > 0 then
     call('hset', operation(op.of), 'undone_by', id)
+    if of.state == 'paused' then
+      call('hmset', operation(op.of), 'state', 'stopped', 'why', '')
+    end
   end
   return run
 end

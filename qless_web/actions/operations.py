@@ -269,6 +269,10 @@ def resume_operation(_form: Form, operation: str) -> Outcome:
     if found.state == "draft":
         problem = "It has not been started yet; nothing was done."
         raise BadArgument(problem)
+    if found.undone_by or not found.is_open:
+        ended = "has been undone, and goes on no more" if found.undone_by else f"is {found.state}"
+        text = f"Nothing was done: the operation {ended}."
+        return Outcome(text=text, tone="warning", status=409, answer=found.state)
     now = ordering.begin(current().client, found)
     return replace(_stands(now, "queued", "It goes on."), operations=(operation,))
 

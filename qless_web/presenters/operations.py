@@ -281,7 +281,7 @@ def _actions(operation: Operation) -> Iterable[Action]:
     rest = operation.total - operation.at
     if operation.state in ("queued", "running"):
         yield button("Pause", "pause_operation", "pause")
-    if operation.state in ("paused", "stopped") and rest:
+    if operation.state in ("paused", "stopped") and rest and not operation.undone_by:
         text = f"Go on with the other {rest:,}" if operation.at else "Resume"
         yield button(text, "resume_operation", "unpause")
     if operation.state in ("queued", "running", "paused"):

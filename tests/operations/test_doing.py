@@ -393,6 +393,31 @@ def test_one_that_has_been_undone_is_not_undone_again(shop, operations):
     assert "undone before" in operations.tell(found["id"], "undo", 409)["detail"]
 
 
+def test_one_that_was_undone_while_it_was_paused_goes_on_no_more(client, shop, operations):
+    """What it did after that could not be undone a second time."""
+    shop.fail(*"abcde")
+    made = operations.order("retry", {"group": "boom"}, options={"canary": 2})["id"]
+    assert operations.until(made, "paused")["done"] == 2
+    assert "Go on with the other 3" in operations.web.get(f"/operations/{made}").text
+
+    undone = operations.undo(made)
+
+    assert (undone["done"], undone["left"]) == (2, {"untouched": 3})
+    assert "has been undone" in operations.tell(made, "resume", 409)["detail"]
+    run = int(client.redis.hget(f"ql:web:operation:{made}", "run"))
+    assert client.commands.operation_start(made, run) == 0
+    found = operations.look(made)
+    assert (found["state"], found["why"], found["done"]) == ("stopped", "", 2)
+    assert "Go on with" not in operations.web.get(f"/operations/{made}").text
+
+
+def test_one_that_is_through_cannot_be_resumed(shop, operations):
+    shop.fail("a")
+    found = operations.do("retry", {"group": "boom"})
+
+    assert "is done" in operations.tell(found["id"], "resume", 409)["detail"]
+
+
 def test_a_started_one_without_a_job_gets_one_again(shop, client, operations):
     shop.fail("a")
     made = operations.order("retry", {"group": "boom"})["id"]
