@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has none
 
 from qless_web.app import count_minutes, create_app, keep_index, run_operations, watch_alerts
-from qless_web.process.compiled import compile_first_page, keep_compiled
+from qless_web.process.compiled import compile_first_page, keep_compiled, keep_start
 from qless_web.process.ending import Ending
 from qless_web.process.patience import PatientWorker
 from qless_web.servers import Servers, create_servers
@@ -153,4 +153,5 @@ def _prepared(settings: Settings) -> tuple[Flask | Servers, tuple[Flask, ...]]:
     for console in consoles:
         keep_compiled(console)
         compile_first_page(console)
+    keep_start()
     return app, consoles

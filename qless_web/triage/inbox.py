@@ -125,11 +125,17 @@ class Inbox:
 
 # -- Of the index
 
+# The first and the last hour of a group are found; all between them need not be read.
 _PASTS: Final = """
-SELECT n.name, h.grp, min(h.first), max(h.last) FROM hours h JOIN names n ON n.id = h.grp
-GROUP BY h.grp
+SELECT name, id, (SELECT first FROM hours WHERE grp = id ORDER BY hour LIMIT 1) AS first,
+  (SELECT last FROM hours WHERE grp = id ORDER BY hour DESC LIMIT 1)
+FROM names WHERE kind = ? AND first IS NOT NULL
 """
-_HOURS: Final = "SELECT grp, hour, count FROM hours WHERE hour > ? AND hour <= ?"
+# Hours of one group lie side by side, those of one hour do not.
+_HOURS: Final = """
+SELECT grp, hour, count FROM names CROSS JOIN hours
+WHERE kind = ? AND grp = names.id AND hour > ? AND hour <= ?
+"""
 _AFFECTED: Final = """
 SELECT kind, name, count FROM affected WHERE grp = ? AND name != '' ORDER BY kind, count DESC, name
 """
@@ -145,11 +151,11 @@ def pasts_of(connection: sqlite3.Connection, now: float) -> Pasts:
     facts = dict(connection.execute("SELECT name, value FROM meta"))
     end = int(now * 1000) // HOUR_MS
     hours: dict[int, list[int]] = defaultdict(lambda: [0] * HOURS)
-    for grp, hour, count in connection.execute(_HOURS, (end - HOURS, end)):
+    for grp, hour, count in connection.execute(_HOURS, (GROUP, end - HOURS, end)):
         hours[grp][hour - end - 1] = count
     groups = {
         name: Past(number=grp, first=first / 1000, last=last / 1000, hours=tuple(hours[grp]))
-        for name, grp, first, last in connection.execute(_PASTS)
+        for name, grp, first, last in connection.execute(_PASTS, (GROUP,))
     }
     return Pasts(groups, as_number(facts.get("as_of")), bool(facts.get("complete")))
 

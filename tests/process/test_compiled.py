@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from flask import Flask
 
 import qless_web
 from qless_web import create_app
-from qless_web.process.compiled import compile_first_page, keep_compiled
+from qless_web.process.compiled import compile_first_page, keep_compiled, keep_start
 
 
 @pytest.fixture
@@ -72,3 +73,13 @@ def test_the_first_page_is_compiled_before_it_is_asked_for(monkeypatch):
     folder = Path(qless_web.__file__).parent / "templates"
     for each in ("base.html", *(f"macros/{file.name}" for file in (folder / "macros").iterdir())):
         assert app.jinja_env.get_template(each)
+
+
+def test_what_a_start_made_is_looked_through_no_more():
+    app = create_app("redis://localhost:1/0")
+    try:
+        keep_start()
+        seen = gc.get_objects()
+        assert not any(each is app for each in seen)
+    finally:
+        gc.unfreeze()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,7 +13,10 @@ from qless_core import reads
 from qless_web import create_app, keep_index
 from qless_web.console import EXTENSION
 from qless_web.triage.handling import MOST_GROUPS, handlings
+from qless_web.triage.inbox import HOURS, pasts_of
 from qless_web.triage.index import NoIndex
+from qless_web.triage.schema import GROUP, TABLES
+from qless_web.triage.tallies import HOUR_MS
 from tests.support.dom import parse
 from tests.support.polling import eventually
 
@@ -287,3 +291,33 @@ def test_the_inbox_takes_three_round_trips_and_writes_nothing(console, client, r
     assert answer.status_code == 200
     assert 1 <= len(seen) <= 3
     assert {key: redis.dump(key) for key in redis.scan_iter()} == before
+
+
+def past_of_so_many_hours(hours):
+    """Give what is known of 20 groups that fail that long, and the steps SQLite took for it."""
+    steps = []
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(TABLES)
+    for grp in range(1, 21):
+        connection.execute("INSERT INTO names (id, kind, name) VALUES (?, ?, ?)", (grp, GROUP, grp))
+        connection.executemany(
+            "INSERT INTO hours VALUES (?, ?, ?, ?, ?)",
+            [
+                (grp, hour, hour, hour * HOUR_MS + 1_000, hour * HOUR_MS + 2_000)
+                for hour in range(1, hours + 1)
+            ],
+        )
+    connection.set_progress_handler(lambda: steps.append(1), 10)
+    found = pasts_of(connection, hours * HOUR_MS / 1000)
+    connection.close()
+    return found.groups, len(steps)
+
+
+def test_what_is_long_past_costs_nothing():
+    day, steps_of_a_day = past_of_so_many_hours(HOURS)
+    month, steps_of_a_month = past_of_so_many_hours(30 * HOURS)
+
+    assert (month["7"].first, month["7"].last) == (3_601.0, 30 * HOURS * 3_600.0 + 2)
+    assert month["7"].hours == tuple(range(29 * HOURS + 1, 30 * HOURS + 1))
+    assert day["7"].hours == tuple(range(1, HOURS + 1))
+    assert steps_of_a_month <= 1.1 * steps_of_a_day
