@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: Jobs of a step: few, so that what is new does not wait; more where the rate has no bound.
 STEP: Final = 1_000
-BIG_STEP: Final = 4_000
+BIG_STEP: Final = 2_000
 
 
 class Sweep:

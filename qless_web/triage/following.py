@@ -6,6 +6,7 @@ known of them, some at each look; where they differ, the list is walked.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 MOST: Final = 200_000
 #: Events that are heard before something else is done.
 _AT_ONCE: Final = 2_000
+#: Seconds for which a job may rest before it is read: most of those put at once are popped at once.
+#: What failed stays as it is, and people wait for it.
+_REST_S: Final = 0.3
 #: Seconds until one listens again who could not.
 _DEAF_S: Final = 2.0
 #: Lists whose lengths are compared at one look, beside the failures and completed ones.
@@ -78,11 +82,14 @@ class Hints:
         some[event.jid] = REAL.monotonic()
 
     def take(self, most: int) -> list[str]:
-        """Take jobs out, those that failed first, then the oldest."""
+        """Take jobs out that may be read by now: those that failed first, then the oldest."""
         taken: list[str] = []
-        for some in (self._urgent, self._others):
+        rested = REAL.monotonic() - _REST_S
+        for some, upto in ((self._urgent, math.inf), (self._others, rested)):
             while some and len(taken) < most:
-                jid = next(iter(some))
+                jid, heard = next(iter(some.items()))
+                if heard > upto:
+                    break
                 del some[jid]
                 taken.append(jid)
         return taken

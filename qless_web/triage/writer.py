@@ -39,11 +39,10 @@ _LOOK_S, _NOTE_S, _LATE_S = 2.0, 0.5, 2.0
 #: Seconds that it listens where there is nothing else to do.
 _SLICE_S: Final = 0.25
 #: Changes of the first walk that are written at once, and seconds for which they are held back:
-#: fewer where something was heard of, which people wait for.
-_HELD: Final = 48_000
-_HELD_S, _AWAITED_S = 5.0, 0.5
-#: Seconds for which a job may rest before it is read: most of those put at once are popped at once.
-_REST_S: Final = 0.3
+#: fewer where something was heard of, which people wait for. What comes while they are written
+#: waits for that, for a step, and for the next commit.
+_HELD: Final = 24_000
+_HELD_S, _AWAITED_S = 2.5, 0.5
 #: Jobs that are read again in a second, one after the other, for what nobody tells.
 _AGAIN_EACH_S: Final = 200
 #: Seconds between two looks for names that no job has any more.
@@ -230,10 +229,9 @@ class Keeping:
         """Read what something happened to."""
         # What is new does not wait for the rate, a part of it.
         most = STEP // 10 if self._source.pause() else STEP
-        oldest = self._hints.oldest()
-        if oldest is None or REAL.monotonic() - oldest < _REST_S:
-            return
         jids = self._hints.take(most)
+        if not jids:
+            return
         try:
             read_in(self._source, self._store, jids)
         except QlessError:

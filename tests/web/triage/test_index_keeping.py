@@ -19,7 +19,7 @@ import redis as redis_py
 
 from qless_core.client import Client
 from qless_core.embedded import EmbeddedServer
-from qless_web.triage import schema
+from qless_web.triage import following, schema
 from qless_web.triage.filling import Sweep
 from qless_web.triage.following import Hints
 from qless_web.triage.index import NoIndex
@@ -288,6 +288,24 @@ def test_tags_and_failures_of_half_characters_stop_no_other_job(client, redis, t
         assert find(index, "state:failed").jids == ("b",)
 
 
+def test_what_failed_does_not_rest_as_what_was_put_does(client, mail, monkeypatch):
+    monkeypatch.setattr(following, "_REST_S", 1e9)
+    hints = Hints(client)
+    try:
+        assert hints.listen(0.0)
+        (job,) = mail.pop(1)
+        mail.put("app.Mail", {}, jid="new")
+        job.fail("late", "no")
+        heard = []
+        eventually(lambda: hints.listen(0.05) and heard.extend(hints.take(10)) is None and heard)
+        assert heard == [job.jid]
+
+        monkeypatch.setattr(following, "_REST_S", 0.0)
+        assert hints.take(10) == ["new"]
+    finally:
+        hints.close()
+
+
 def test_what_is_told_of_a_job_that_cannot_be_is_never_asked_for(client, redis):
     hints = Hints(client)
     try:
@@ -295,8 +313,7 @@ def test_what_is_told_of_a_job_that_cannot_be_is_never_asked_for(client, redis):
         for event in ("put", "failed"):
             redis.publish("ql:log", rf'{{"event": "{event}", "jid": "\ud800", "queue": "mail"}}')
         client.queues["mail"].put("app.Mail", {}, jid="new")
-        eventually(lambda: hints.listen(0.05) and hints.oldest())
-        heard = hints.take(10)
+        heard = eventually(lambda: hints.listen(0.05) and hints.take(10))
     finally:
         hints.close()
 
