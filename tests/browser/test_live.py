@@ -178,6 +178,26 @@ def test_rows_that_left_stay_and_are_marked(look, three):
     expect(console.tick("a")).to_be_checked()
 
 
+def test_groups_of_failures_stay_where_they_are_read(look, client):
+    def fail(group, times=1):
+        for _ in range(times):
+            client.queues["mail"].put("Send", {})
+            client.queues["mail"].pop().fail(group, "no")
+
+    fail("old", 2)
+    fail("quick")
+    console = look("/failed")
+
+    fail("quick", 3)
+    fail("fresh")
+
+    expect(console.row("quick").locator("[data-label='jobs']")).to_have_text("4")
+    expect(console.new_rows).to_contain_text("1 new")
+    expect(console.rows.locator(".name")).to_have_text(["old", "quick"])
+    console.new_rows.click()
+    expect(console.rows.locator(".name")).to_have_text(["quick", "old", "fresh"])
+
+
 def test_rows_that_come_below_come_by_themselves(look, three):
     console = look("/queues/mail/waiting")
 
