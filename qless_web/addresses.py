@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from flask import current_app, request, url_for  # noqa: TID251 - what lists several servers has no console
+from flask import current_app, g, request, url_for  # noqa: TID251 - what lists several servers has no console
 from werkzeug.routing import BuildError
 
 if TYPE_CHECKING:
     from qless_web.presenters.page import Link
 
-#: Words that stand in an address as they are, whichever kind of segment that is.
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+#: Words that stand in an address as they are, whichever kind of segment that is, and in a page.
+PLAIN: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 #: A mark is such a word itself.
 _MARK: Final = "qless-mark-{}-"
 #: Where an app keeps its forms, and how many: prefixes come with requests.
@@ -29,7 +29,7 @@ def link_url(link: Link) -> str:
     """Write the address of a link."""
     values = link.values
     words = tuple(values.values())
-    if all(type(word) is str and _PLAIN.fullmatch(word) for word in words):
+    if all(type(word) is str and PLAIN.fullmatch(word) for word in words):
         form = _form(link.endpoint, tuple(values))
         if form:
             return form.format(*words)
@@ -39,8 +39,10 @@ def link_url(link: Link) -> str:
 def _form(endpoint: str, names: tuple[str, ...]) -> str:
     """Give an address with places for words; "" where words do not simply stand in its path."""
     known: dict[tuple[str, str, tuple[str, ...]], str]
-    known = current_app.extensions.setdefault(_KEPT_AS, {})
-    key = (request.script_root, endpoint, names)
+    if "qless_forms" not in g:
+        g.qless_forms = current_app.extensions.setdefault(_KEPT_AS, {}), request.script_root
+    known, prefix = g.qless_forms
+    key = (prefix, endpoint, names)
     form = known.get(key)
     if form is None:
         if len(known) >= _MOST:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from qless_core.reads.names import NameDigest
 
 _SAFE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+_ALL_SAFE = re.compile("[A-Za-z0-9_-]+")
 
 _STEPS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
@@ -42,6 +43,8 @@ def tilde(name: str) -> str:
     """
     if isinstance(name, NameDigest):
         return f"~~{name}"
+    if len(name) <= LONGEST and _ALL_SAFE.fullmatch(name):
+        return name
     text = "".join(chr(byte) if byte in _SAFE else f"~{byte:02X}" for byte in raw(name)) or "~"
     return text if len(text) <= LONGEST or isinstance(name, Whole) else f"~~{NameDigest.of(name)}"
 

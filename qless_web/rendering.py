@@ -27,6 +27,7 @@ from qless_core.errors import RedisUnavailable
 from qless_web import compiling, extended, formatting, htmx
 from qless_web.addresses import link_url
 from qless_web.console import current
+from qless_web.menus import job_menu
 from qless_web.presenters import export, keys
 from qless_web.presenters.cautions import cautions
 from qless_web.presenters.frame import Asked, frame, shell
@@ -249,6 +250,7 @@ def install(app: Flask) -> None:
         "cookie_path": cookie_path,
         "href": href,
         "icon": icon,
+        "job_menu": job_menu,
         "link_url": link_url,
         "mounted": _mounted,
     }
@@ -276,12 +278,9 @@ def _moment(when: float | None) -> str:
 def _words(text: str) -> Markup:
     """Print a sentence: the names that are marked in it are not for those who translate pages."""
     parts = formatting.ISOLATED.split(text)
-    return Markup("").join(
-        Markup('<bdi translate="no">{}</bdi>').format(_finalize(part))
-        if index % 2
-        else escape(_finalize(part))
-        for index, part in enumerate(parts)
-    )
+    written = [str(escape(_finalize(part))) for part in parts]
+    written[1::2] = [f'<bdi translate="no">{part}</bdi>' for part in written[1::2]]
+    return Markup("".join(written))  # noqa: S704 - each part is escaped
 
 
 def _finalize(value: Any) -> Any:  # noqa: ANN401 - whatever a template prints
