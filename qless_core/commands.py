@@ -1056,7 +1056,8 @@ class Commands:
             run: the run of it that was seen.
 
         Returns:
-            The run that is to be done now; 0 where there is nothing to start, or another one has.
+            The run that is to be done now; 0 where there is nothing to start, as where it was
+            undone, or another one has.
 
         """
         return int(self._call("operation.start", operation, run))

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from threading import Lock
 
+from qless_web.accounts.household import household
+
 #: Seconds over which changes are counted, and addresses that are told apart within that time.
 WINDOW_S = 60.0
 MOST_ADDRESSES = 10_000
@@ -33,6 +35,7 @@ class Pace:
             The seconds to wait before the next; 0.0 where this one may go on.
 
         """
+        address = household(address)
         with self._lock:
             if monotonic - self._began >= WINDOW_S:
                 self._counts.clear()

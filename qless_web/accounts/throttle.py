@@ -11,6 +11,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from qless_core.reads.plan import Read, Scope, call, read
+from qless_web.accounts.household import household
 
 if TYPE_CHECKING:
     from qless_core.keys import Keys
@@ -55,6 +56,7 @@ def success(scope: Scope, name: str | None, address: str) -> Read[None]:
 
 
 def _keys(keys: Keys, name: str | None, address: str) -> dict[str, str]:
+    address = household(address)
     # Digests: what was typed as a name may be a password.
     parts = {"from": address}
     if name is not None:

@@ -18,10 +18,20 @@ if TYPE_CHECKING:
 #: Characters of an address.
 LONGEST = 1_000
 
-#: Networks whose addresses stand for others, which may be anywhere.
+#: Networks whose addresses stand for others, which may be anywhere; and one that a cloud answers
+#: from this machine.
 _DETOURS = tuple(
-    map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
+    map(
+        ipaddress.ip_network,
+        (
+            *("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"),
+            *("192.88.99.0/24", "168.63.129.16/32"),
+        ),
+    )
 )
+
+#: The bits by which an IPv6 address says that it stands for an IPv4 address of its network.
+_ISATAP, _MARK = 0xFDFFFFFF, 0x5EFE
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -98,8 +108,10 @@ def is_outside(text: str) -> bool:
     if isinstance(address, ipaddress.IPv6Address):
         if address.ipv4_mapped:
             address = address.ipv4_mapped
-        elif any(address in network for network in _DETOURS):
+        elif address.is_site_local or int(address) >> 32 & _ISATAP == _MARK:
             return False
+    if any(address in network for network in _DETOURS):
+        return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 

@@ -167,6 +167,10 @@ def parse(query: str) -> Node | None:
     """
     if len(query) > LONGEST:
         _wrong(f"A search has at most {LONGEST:,} characters.", LONGEST)
+    try:
+        query.encode(errors="surrogateescape")
+    except UnicodeEncodeError as error:
+        _wrong("This is half a character.", error.start)
     reader = _Reader(query)
     return None if reader.is_over() else reader.all()
 

@@ -35,6 +35,7 @@ TRIED = {
         (HARDENING, "a_host_that_is_no_name_is_refused")],
     5: [(SIGN_IN, "after_some_attempts_even_the_right_password_has_to_wait"),
         (SIGN_IN, "attempts_with_many_names_count_together"),
+        (SIGN_IN, "attempts_from_all_addresses_of_a_network_count_together"),
         (SIGN_IN, "another_address_is_not_locked_out_by_the_first"),
         (SIGN_IN, "where_nobody_can_count_nobody_signs_in")],
     6: [(SIGN_IN, "a_wrong_name_and_a_wrong_password_are_told_the_same")],

@@ -604,6 +604,8 @@ def test_an_undo_is_begun_once_and_only_where_there_is_something_to_undo(act, lu
     assert redis.keys("ql:web:operation:none*") == []
     assert (begin("one"), begin("two"), begin("one")) == (1, 0, 0)
     assert redis.hget("ql:web:operation:op", "undone_by") == "one"
+    redis.hset("ql:web:operation:op", "state", "stopped")
+    assert lua("operation.start", 61, "op", redis.hget("ql:web:operation:op", "run")) == 0
     assert redis.hmget("ql:web:operation:one", "state", "run") == ["queued", "1"]
     assert redis.ttl("ql:web:operation:one") == -1
     assert redis.zscore("ql:web:operations", "one") == 8

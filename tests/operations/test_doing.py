@@ -357,6 +357,11 @@ def test_there_must_be_a_job_in_what_was_chosen(redis, web):
             "“rate” must be jobs a second",
         ),
         (
+            {"action": "retry", "selection": {"group": "boom"}, "options": {"delay": 10**400}},
+            "“delay” must be seconds",
+        ),
+        ({"action": "retry", "selection": {"q": "a\ud800"}}, "half a character"),
+        (
             {"action": "priority", "selection": {"group": "boom"}, "options": {"priority": 1.5}},
             "must be a whole number",
         ),

@@ -367,6 +367,8 @@ def test_an_address_that_changes_things_too_fast_has_to_wait(client, clock, redi
 
     assert [pause() for _ in range(5)] == [303, 303, 303, 429, 429]
     assert pause("10.0.0.2") == 303
+    near = [pause(f"2001:db8:1:2::{each}") for each in range(4)]
+    assert (near, pause("2001:db8:1:3::1")) == ([303, 303, 303, 429], 303)
     assert browser.get("/queues", environ_overrides={"REMOTE_ADDR": "10.0.0.1"}).status_code == 200
     api = browser.post("/api/v1/queues/mail/pause", environ_overrides={"REMOTE_ADDR": "10.0.0.1"})
     assert (api.status_code, api.content_type) == (429, "application/problem+json")

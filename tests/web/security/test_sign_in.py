@@ -254,6 +254,19 @@ def test_attempts_with_many_names_count_together(web):
     assert codes[-1] == 429
 
 
+def test_attempts_from_all_addresses_of_a_network_count_together(guarded):
+    def attempt(address):
+        browser = guarded.test_client()
+        told = {"name": "viewer", "password": "x"}
+        answer = browser.post("/sign-in", data=told, environ_overrides={"REMOTE_ADDR": address})
+        return answer.status_code
+
+    codes = [attempt(f"2001:db8:1:2:{each}::1") for each in range(MOST["both"] + 1)]
+
+    assert codes == [401] * MOST["both"] + [429]
+    assert attempt("2001:db8:1:3::1") == 401
+
+
 def test_another_address_is_not_locked_out_by_the_first(guarded):
     browser = guarded.test_client()
     for _ in range(MOST["both"] + 1):
