@@ -19,6 +19,7 @@ from qless_web.actions import answering, reach
 from qless_web.actions.form import Form
 from qless_web.actions.outcome import Outcome
 from qless_web.console import current
+from qless_web.formatting import plain
 from qless_web.operations import ordering
 from qless_web.presenters import problems
 from qless_web.presenters.page import TYPE_THE_NUMBER_ABOVE
@@ -115,6 +116,8 @@ class Action:
             record.outcome = "done" if outcome.status < HTTPStatus.BAD_REQUEST else "failed"
             record.counts = outcome.counts
             record.on = {**record.on, **outcome.on}
+            if record.outcome == "failed":
+                record.why = record.why or plain(outcome.text)
             record.note = form.get("note") or outcome.note
         # Only now: the audit has the end of none before its beginning.
         for operation in outcome.operations:

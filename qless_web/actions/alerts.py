@@ -125,7 +125,7 @@ def save_alert(form: Form) -> Outcome:
     if not current().ask(keeping.save(rule)):
         problem = f"There are {MOST} alerts, which is the most: forget one first."
         raise BadArgument(problem)
-    return Outcome(text=f"Saved the alert {rule.name}.", done=(rule.name,))
+    return Outcome(text=f"Saved the alert {rule.name}.", done=(rule.name,), on={"alert": rule.name})
 
 
 def _rule(form: Form) -> Rule:

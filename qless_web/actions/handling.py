@@ -244,7 +244,7 @@ def mark_deploy(form: Form) -> Outcome:
     told = form.get("at").strip()
     deploy = deploys.Deploy(name, _moment(told) if told else here.now, _who())
     deploys.mark(here.client, deploy)
-    return Outcome(text=f"Marked the deploy {name}.", done=(name,))
+    return Outcome(text=f"Marked the deploy {name}.", done=(name,), on={"deploy": name})
 
 
 def _moment(text: str) -> float:

@@ -314,6 +314,7 @@ def undo_operation(form: Form, operation: str) -> Outcome:
     return Outcome(
         text="It is being undone.",
         operations=(made.id,),
+        on={"by": made.id},
         tone="info",
         done=(made.id,),
         again=operations.operation_link(made.id),
@@ -331,6 +332,8 @@ def _cannot_undo(found: Operation) -> str:
         return "Nothing was done: this cannot be undone."
     if not found.done:
         return "Nothing was done: there is nothing to undo."
+    if found.done <= found.restored:
+        return "Nothing was done: all of them are back already."
     return "Nothing was done: stop it before it is undone."
 
 
@@ -381,6 +384,7 @@ def restore_jobs(form: Form, operation: str) -> Outcome:
     return Outcome(
         text=f"{words.jobs(made.total)} on the way back.",
         operations=(made.id,),
+        on={"by": made.id},
         tone="info",
         done=(made.id,),
         again=operations.operation_link(made.id),

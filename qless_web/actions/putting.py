@@ -219,6 +219,7 @@ def _put(form: Form, queue: str, like: Shown | None) -> Outcome:
         done=(jid,),
         leads_to=job_link(jid),
         answer=jid,
+        on={"jid" if like is None else "copy": jid},
     )
 
 

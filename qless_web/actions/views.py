@@ -62,7 +62,7 @@ def save_view(form: Form) -> Outcome:
             raise
         # Where nothing came along, the button was meant to ask.
         raise AskAgain(str(error) if form.has("name") else "") from error
-    return Outcome(text=f"Saved the view {view.name}.", done=(view.name,))
+    return Outcome(text=f"Saved the view {view.name}.", done=(view.name,), on={"view": view.name})
 
 
 def _keep(form: Form) -> SavedView:

@@ -146,7 +146,7 @@ def freeze_undo(
 
     """
     name = store.new_id()
-    fields = asked_fields(client, "undo", asked, {"operation": of.id})
+    fields = asked_fields(client, "undo", asked, _undone(of))
     form = "picked" if picked else of_form(client, of)
     _draft(client, name, {**fields, "of": of.id, "form": form})
     if picked:
@@ -160,6 +160,11 @@ def freeze_undo(
     store.change(client, name, total=total, classes=store.dumps(dict(of.classes)))
     _expire(client, name)
     return loaded(client, name)
+
+
+def _undone(of: Operation) -> dict[str, object]:
+    """Tell what is undone: the operation, what it did and to which jobs."""
+    return {"operation": of.id, "undoes": of.action, **of.selection}
 
 
 def of_form(client: Client, of: Operation) -> str:

@@ -46,9 +46,11 @@ class Operation:
         at: how many are behind it.
         done: how many of these it was done to.
         skipped: how many were left alone.
+        restored: of how many of these it was undone.
         left: how many were left alone, by reason.
         told: its options in words.
-        selection: which jobs were meant, in words by kind: `group`, `q` or `jids`.
+        selection: which jobs were meant, in words by kind: `group`, `q` or `jids`; of one that
+            undoes another, `operation` is that one and `undoes` what it did, too.
         classes: how many of them there were of each class, when it was looked at.
         queues: the same by queue.
         sample: jids of a few that it acts on.
@@ -80,6 +82,7 @@ class Operation:
     at: int = 0
     done: int = 0
     skipped: int = 0
+    restored: int = 0
     left: Mapping[str, int] = field(default_factory=dict)
     told: Mapping[str, str] = field(default_factory=dict)
     selection: Mapping[str, Any] = field(default_factory=dict)
@@ -116,7 +119,10 @@ class Operation:
     @property
     def on(self) -> dict[str, str]:
         """What it is about, as the audit tells it."""
-        chosen = {name: str(value) for name, value in self.selection.items()}
+        chosen = {
+            "of" if name == "operation" else name: str(value)
+            for name, value in self.selection.items()
+        }
         return {"operation": self.id, "action": self.action, **chosen, **self.told}
 
     @property
@@ -132,7 +138,7 @@ class Operation:
     def can_undo(self) -> bool:
         """Whether it can be undone, as far as it got."""
         rests = self.state in ("done", "stopped", "paused")
-        return rests and self.done > 0 and self.verb.is_undoable and not self.undone_by
+        return rests and self.done > self.restored and self.verb.is_undoable and not self.undone_by
 
 
 def new_id() -> str:
@@ -169,6 +175,10 @@ def index_key(keys: Keys) -> str:
     return keys.web("operations")
 
 
+#: What is counted in the hash of an operation.
+_COUNTS = ("run", "total", "at", "done", "skipped", "restored", "failed_again", "ended_again")
+
+
 def from_hash(operation: str, found: Mapping[str, str]) -> Operation | None:
     """Make an operation of its hash; None where there is none."""
     if "action" not in found:
@@ -182,10 +192,7 @@ def from_hash(operation: str, found: Mapping[str, str]) -> Operation | None:
 
     told = ("who", "address", "note", "why", "of", "new_queue")
     texts = {name: found.get(name, "") for name in told}
-    counts = {
-        name: int(number(name))
-        for name in ("run", "total", "at", "done", "skipped", "failed_again", "ended_again")
-    }
+    counts = {name: int(number(name)) for name in _COUNTS}
     moments = {name: number(name) for name in ("created", "began", "ended", "rate", "stop_percent")}
     made = {
         name: _object(found.get(name))

@@ -73,6 +73,8 @@ class Options:
         found = self.stored()
         renamed = {"value": "priority", "again": "retry"}
         plain = {renamed.get(name, name): text for name, text in found.items()}
+        if self.tags:
+            plain["tags"] = ", ".join(self.tags)
         if self.set:
             plain["set"] = ", ".join(name for name, _ in self.set)
         if self.data:

@@ -61,6 +61,8 @@ def prepare(
         queues: all queues there are.
 
     """
+    if not count:
+        return nothing_chosen(f"There is no job {operation_words.chosen(selection)}.")
     asked = Ask(
         verb="Preview",
         count=count,
@@ -68,6 +70,7 @@ def prepare(
         link=Link("act.prepare_operation"),
         consequences=("Nothing is done yet: the next page shows exactly what would be.",),
         fields=(("action", verb.name), ("expected", str(count)), *fields),
+        harmless=True,
     )
     return ask_page(asked, of_operations(), inputs=_inputs(verb, queues))
 
@@ -134,7 +137,8 @@ _INPUTS = {
         kind="lines",
         label="Fields to change",
         name="set",
-        hint='One on each line, as user_id: 42 or "to": "kim". What is no JSON is taken as text.',
+        hint='One on each line, as user_id: 42 or "to": "kim". What is no JSON is taken as text. '
+        "A field that a job does not have is added to it; a name with dots is one name.",
         required=False,
     ),
     "data": Input(

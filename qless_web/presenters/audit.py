@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from qless_web.operations.operation import is_id
 from qless_web.presenters import ask_words as words
-from qless_web.presenters.operations import TABS
+from qless_web.presenters.operations import TABS, operation_link
 from qless_web.presenters.page import EmptyState, Link, Page, Tab
 from qless_web.trail import LOOKED_AT, Wanted
 
@@ -21,6 +22,15 @@ if TYPE_CHECKING:
 SIZE = 50
 
 PLACE = r"[1-9][0-9]{0,14}-[0-9]{1,10}"
+
+#: What is done to an operation, not to jobs.
+_STEERS = frozenset(
+    (
+        *(f"{verb}_operation" for verb in ("prepare", "start", "pause", "resume", "stop", "undo")),
+        "start_cancelling",
+        "restore_jobs",
+    )
+)
 
 #: For each outcome, the state of a job whose colour it has.
 _COLOURS = {"done": "complete", "failed": "failed", "refused": "stalled"}
@@ -35,6 +45,7 @@ class AuditRow:
     address: str
     action: str
     on: str
+    link: Link | None
     outcome: str
     colour: str
     counts: str
@@ -119,6 +130,7 @@ def _row(entry: Entry) -> AuditRow:
         address=entry.address,
         action=entry.action,
         on=", ".join(f"{name} {value}" for name, value in entry.on.items()),
+        link=_link(entry),
         outcome=entry.outcome,
         colour=_COLOURS.get(entry.outcome, "scheduled"),
         counts=_counts(entry),
@@ -127,7 +139,15 @@ def _row(entry: Entry) -> AuditRow:
     )
 
 
+def _link(entry: Entry) -> Link | None:
+    """Give the page of the operation that a record is about, where there may be one."""
+    operation = entry.on.get("operation", "")
+    return operation_link(operation) if is_id(operation) else None
+
+
 def _counts(entry: Entry) -> str:
+    if entry.action in _STEERS:  # one operation, which says of how many jobs
+        return ""
     left = {name: number for name, number in entry.counts.items() if name != "done"}
     parts = [f"{entry.counts['done']:,} done"] if "done" in entry.counts else []
     return " · ".join([*parts, words.left_out(left, was=True)]).strip(" ·")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qless_web.formatting import duration, isolated
+from qless_web.operations.verbs import VERBS
 from qless_web.presenters import ask_words as words
 
 if TYPE_CHECKING:
@@ -58,11 +59,14 @@ def chosen(selection: Mapping[str, object]) -> str:
 
 
 def title(operation: Operation) -> str:
-    """Name an operation: "Retry 4,812 jobs of mail-Timeout"."""
+    """Name an operation: "Retry 4,812 jobs of mail-Timeout", and "Undo: " before it."""
     jobs = words.jobs(operation.total)
-    if operation.action == "undo":
+    if operation.action != "undo":
+        return f"{operation.verb.text} {jobs} {chosen(operation.selection)}"
+    undone = VERBS.get(str(operation.selection.get("undoes")))
+    if not undone:  # made before that was noted
         return f"Undo what was done to {jobs}"
-    return f"{operation.verb.text} {jobs} {chosen(operation.selection)}"
+    return f"Undo: {undone.text} {jobs} {chosen(operation.selection)}"
 
 
 def options(operation: Operation) -> str:

@@ -48,6 +48,7 @@ class OperationRow:
     left: int
     who: str
     at: float
+    is_undone: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +122,7 @@ def row(operation: Operation) -> OperationRow:
         left=operation.skipped,
         who=operation.who,
         at=operation.ended or operation.began or operation.created,
+        is_undone=bool(operation.undone_by),
     )
 
 
@@ -167,6 +169,8 @@ class OperationPage(Page):
         counts: how many were left alone, by reason in words.
         left: a few of those.
         reports: where the whole report can be had, by its kind.
+        undone_by: what undoes it; None for nothing.
+        undoes: what it undoes; None for nothing.
         is_over: whether nothing more will happen.
 
     """
@@ -188,6 +192,8 @@ class OperationPage(Page):
     counts: tuple[tuple[str, int], ...]
     left: tuple[LeftRow, ...]
     reports: tuple[tuple[str, Link], ...]
+    undone_by: Link | None
+    undoes: Link | None
     is_over: bool
 
 
@@ -221,6 +227,8 @@ def operation_page(operation: Operation, left: Sequence[Told]) -> OperationPage:
         )
         if operation.at
         else (),
+        undone_by=operation_link(operation.undone_by) if operation.undone_by else None,
+        undoes=operation_link(operation.of) if operation.of else None,
         is_over=operation.state == "done",
     )
 

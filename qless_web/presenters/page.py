@@ -312,7 +312,8 @@ class Ask:
 
     ``question`` is one sentence ("Retry 4,812 jobs of mail-Timeout into their own queues?"),
     ``left_out`` and ``consequences`` are sentences each, ``examples`` a few of the names.
-    ``fields`` go along as hidden form fields, several with one name are allowed.
+    ``fields`` go along as hidden form fields, several with one name are allowed. What is
+    ``harmless`` only goes on to another question.
     """
 
     verb: str
@@ -326,6 +327,7 @@ class Ask:
     fields: tuple[tuple[str, str], ...] = ()
     back: str = ""
     danger: bool = False
+    harmless: bool = False
     problem: str = ""
 
     @property
@@ -336,4 +338,4 @@ class Ask:
     @property
     def type_the_number(self) -> bool:
         """Whether there are so many that the number must be typed."""
-        return self.count > TYPE_THE_NUMBER_ABOVE
+        return self.count > TYPE_THE_NUMBER_ABOVE and not self.harmless

@@ -454,6 +454,8 @@ def test_from_the_page_of_a_group_it_is_prepared_shown_and_started(shop, operati
 
     asked = web.get(link.replace("&amp;", "&"))
     assert "Retry 101 jobs" in asked.text
+    assert "Type <strong>" not in asked.text  # nothing is done by looking
+    assert "There is no job of" in web.get("/operations/new?action=retry&group=none").text
     shown = web.post("/operations/new", data={"action": "retry", "group": name, "queue": "slow"})
     assert shown.status_code == 303
     page = shown.headers["Location"]

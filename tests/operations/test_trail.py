@@ -63,6 +63,51 @@ def test_the_end_of_none_is_noted_before_its_beginning(client, shop, operations,
     assert began == [("start_operation", 0), ("resume_operation", 0), ("undo_operation", 0)]
 
 
+def test_what_undoes_one_says_which_and_so_does_the_other(shop, operations):
+    shop.fail("a", "b")
+    made = operations.do("tag", {"group": "boom"}, options={"tags": ["eu", "vip"]})["id"]
+    undo = operations.undo(made)["id"]
+
+    ended, asked, *_ = eventually(lambda: _noted(operations, 4))
+    assert asked["on"] == {"operation": made, "by": undo}
+    assert ended["on"] == {
+        "operation": undo, "action": "undo", "of": made, "undoes": "tag", "group": "boom"
+    }  # fmt: skip
+    page = operations.web.get(f"/operations/{made}").text
+    assert f'href="/operations/{undo}"' in page
+    assert "eu, vip" in page
+    assert "can be taken off again" not in page
+    page = operations.web.get(f"/operations/{undo}").text
+    assert f'href="/operations/{made}"' in page
+    assert "Undo: Tag 2 jobs of" in page
+    assert operations.web.get("/operations").text.count(" · undone</span>") == 1
+    page = operations.web.get("/audit").text
+    assert page.count(f'href="/operations/{made}"') == 3
+    assert page.count(f'href="/operations/{undo}"') == 1
+    assert page.count("2 done") == 4  # in the cell and in its title, of each that ended
+    assert "1 done" not in page
+
+
+def test_it_says_why_nothing_was_done_and_what_was_saved(shop, operations):
+    shop.fail("a")
+    made = operations.do("retry", {"group": "boom"})["id"]
+    operations.tell(made, "pause", 409)
+    web = operations.web
+    web.post("/views/save", data={"name": "mine", "address": "/failures"})
+    web.post("/deploys", data={"name": "v7"})
+    body = {"name": "Late", "kind": "queue-age", "of": "*", "url": "https://example.com/x"}
+    assert web.post("/api/v1/alerts/save", json=body).status_code == 200
+
+    items = eventually(lambda: _noted(operations, 6))
+    assert [each["on"] for each in items[:3]] == [
+        {"alert": "Late"},
+        {"deploy": "v7"},
+        {"view": "mine"},
+    ]
+    (failed,) = [each for each in items if each["outcome"] == "failed"]
+    assert failed["why"] == "Nothing was done: the operation is done."
+
+
 def _noted(operations, number):
     items = operations.web.get("/api/v1/audit").json["items"]
     return items if len(items) == number else None

@@ -73,6 +73,18 @@ def walk(web, address):
     return found
 
 
+def test_nothing_is_left_to_undo_when_all_are_back(shop, operations, web):
+    shop.fail("a", "b")
+    made = operations.do("cancel", {"group": "boom"})["id"]
+    assert f"/operations/{made}/undo" in web.get(f"/operations/{made}").text
+
+    back = web.post(f"/api/v1/trash/{made}/restore", json={}).json["id"]
+
+    assert operations.until(back)["done"] == 2
+    assert "back already" in operations.tell(made, "undo", 409)["detail"]
+    assert f"/operations/{made}/undo" not in web.get(f"/operations/{made}").text
+
+
 def test_a_program_brings_nothing_back_that_was_never_cancelled(shop, client, operations, web):
     shop.fail(*"abcd")
     make_operation(client, "cancel", *"abcd", state="queued")

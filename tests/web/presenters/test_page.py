@@ -61,6 +61,8 @@ def test_the_button_of_a_question_repeats_verb_and_number(count, noun, says):
 @pytest.mark.parametrize(("count", "typed"), [(1, False), (100, False), (101, True)])
 def test_the_number_must_be_typed_above_a_hundred(count, typed):
     assert Ask(verb="Retry", count=count, question="?", link=LIST).type_the_number is typed
+    asked = Ask(verb="Preview", count=count, question="?", link=LIST, harmless=True)
+    assert not asked.type_the_number
 
 
 def test_no_two_entries_of_the_rail_share_a_letter():
