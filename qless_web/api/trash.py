@@ -12,6 +12,7 @@ from qless_web.api import acting, params
 from qless_web.api.operations import STARTED, Started
 from qless_web.api.route import Order, Page, Route, address, answer, listed, missing, ordered
 from qless_web.console import current
+from qless_web.formatting import plain
 from qless_web.operations import operation as store
 from qless_web.operations import trash
 from qless_web.operations.selection import MOST_NAMED
@@ -81,7 +82,7 @@ def _resting(found: trash.Resting) -> Resting:
     return Resting(
         operation=made.id,
         url=address("trashOf", operation=made.id),
-        title=operation_words.title(made),
+        title=plain(operation_words.title(made)),
         count=found.count,
         size=found.size,
         who=made.who,

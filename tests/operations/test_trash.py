@@ -32,7 +32,7 @@ def test_a_program_lists_what_rests_and_brings_back_some_and_then_all(shop, oper
 
     listed = walk(web, "/api/v1/trash")
     assert [each["count"] for each in listed] == [1, 7]
-    assert listed[1]["operation"] == made
+    assert (listed[1]["operation"], listed[1]["title"]) == (made, "Cancel 7 jobs of boom")
     assert listed[1]["until"] - listed[1]["when"] == 24 * 3_600
     inside = walk(web, listed[1]["url"])
     assert sorted(each["jid"] for each in inside) == jids
