@@ -222,7 +222,7 @@ class View:
         show: the open ones, the acknowledged, the muted, or all.
         pasts: what the index knows of them; None without one.
         patterns: gives the keys of the patterns of a group; it is asked for folded ones alone.
-        choose: filters the groups of a view, and puts them in order.
+        choose: filters the groups of a view, each by itself, and puts them in order.
 
     """
 
@@ -235,18 +235,29 @@ class View:
 
 @read
 def inbox(scope: Scope, view: View) -> Read[Inbox]:
-    """Read a part of the groups, in three batches."""
-    found, known, marked = yield from together(
-        [_groups(scope), handlings()(scope), deploys()(scope)]
-    )
-    ends = yield from _ends(scope, sorted(found))
+    """Read a part of the groups, in three batches.
+
+    Of groups that the index knows only those are asked for their ends that may be in that part.
+    """
     pasts = view.pasts.groups if view.pasts else {}
-    standings = [
-        _standing(group, each.jobs, known.get(group), pasts.get(group), view, scope.now)
-        for group, each in ends.items()
-        if each.jobs
-    ]
-    views = _views(standings)
+    found, sizes, handled, marked = yield from together(
+        [_groups(scope), _sizes(scope, list(pasts)), handlings()(scope), deploys()(scope)]
+    )
+    new = sorted(set(found) - pasts.keys())
+
+    def standings(counts: Mapping[str, int]) -> list[Standing]:
+        return [
+            _standing(group, counts[group], handled.get(group), pasts.get(group), view, scope.now)
+            for group in counts
+            if counts[group] and group in found
+        ]
+
+    old = standings(sizes)
+    # As many as are new may come before those.
+    first = max(0, view.part.offset - len(new))
+    near = view.choose(_views(old)[view.show])[first : view.part.offset + view.part.count]
+    ends = yield from _ends(scope, [*new, *(each.name for each in near)])
+    views = _views(old + standings({group: ends[group].jobs for group in new}))
     chosen = view.choose(views[view.show])
     rows = yield from _told(scope, view.part.of(chosen), ends)
     return Inbox(
@@ -260,6 +271,11 @@ def inbox(scope: Scope, view: View) -> Read[Inbox]:
 def _groups(scope: Scope) -> Read[Sequence[str]]:
     (found,) = yield [call("smembers", scope.keys.failures)]
     return found or ()
+
+
+def _sizes(scope: Scope, groups: Sequence[str]) -> Read[dict[str, int]]:
+    counts = yield [call("llen", scope.keys.failed(group)) for group in groups]
+    return {group: count or 0 for group, count in zip(groups, counts, strict=True)}
 
 
 def _ends(scope: Scope, groups: Sequence[str]) -> Read[dict[str, _Ends]]:

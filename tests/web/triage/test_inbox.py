@@ -13,7 +13,16 @@ from qless_core import reads
 from qless_web import create_app, keep_index
 from qless_web.console import EXTENSION
 from qless_web.triage.handling import MOST_GROUPS, handlings
-from qless_web.triage.inbox import HOURS, pasts_of
+from qless_web.triage.inbox import (
+    HOURS,
+    Past,
+    Pasts,
+    View,
+    Wish,
+    chooser,
+    inbox,
+    pasts_of,
+)
 from qless_web.triage.index import NoIndex
 from qless_web.triage.schema import GROUP, TABLES
 from qless_web.triage.tallies import HOUR_MS
@@ -291,6 +300,34 @@ def test_the_inbox_takes_three_round_trips_and_writes_nothing(console, client, r
     assert answer.status_code == 200
     assert 1 <= len(seen) <= 3
     assert {key: redis.dump(key) for key in redis.scan_iter()} == before
+
+
+def rows_of(client, part, pasts=None):
+    """Give group, count and newest job of each row of a part of the inbox."""
+    view = View(part=part, show="open", pasts=pasts, choose=chooser(Wish()))
+    _, (found,) = reads.run(client.redis, client.keys, [inbox(view)])
+    return [(row.name, row.count, row.newest_jid) for row in found.rows]
+
+
+def test_groups_that_the_index_knows_and_others_make_one_list(client, redis):
+    for number in range(9):
+        fail(client, f"g{number}", 1 + number * 5 % 9)
+    everything = rows_of(client, reads.Slice(0, 9))
+    names = [name for name, _, _ in everything]
+
+    def known(some):
+        return Pasts(
+            {name: Past(number=1, first=1.0, last=2.0) for name in some}, 2.0, complete=True
+        )
+
+    for some in (names[::2], names[1::2], names[:5], names[5:], [*names, "gone"]):
+        for start in range(0, 9, 2):
+            part = reads.Slice(start, 2)
+            assert rows_of(client, part, known(some)) == everything[start : start + 2]
+
+    before = redis.info("commandstats")["cmdstat_lindex"]["calls"]
+    rows_of(client, reads.Slice(4, 2), known(names))
+    assert redis.info("commandstats")["cmdstat_lindex"]["calls"] - before == 4
 
 
 def past_of_so_many_hours(hours):
