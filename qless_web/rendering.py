@@ -28,6 +28,7 @@ from qless_web import compiling, extended, formatting, htmx
 from qless_web.addresses import link_url
 from qless_web.console import current
 from qless_web.menus import job_menu
+from qless_web.operations import verbs
 from qless_web.presenters import export, keys
 from qless_web.presenters.cautions import cautions
 from qless_web.presenters.frame import Asked, frame, shell
@@ -242,7 +243,7 @@ def install(app: Flask) -> None:
     # Times are written in the zone that the reader chose.
     environment.filters |= {"absolute": _absolute, "moment": _moment, "words": _words}
     environment.globals |= extended.GLOBALS
-    environment.globals["export_link"] = export.link
+    environment.globals |= {"export_link": export.link, "operation_verbs": verbs.CHOICES}
     environment.tests["marked"] = formatting.ISOLATED.search
     environment.globals["verbatim"] = _VERBATIM
     environment.globals |= {

@@ -66,8 +66,10 @@ def _verb(form: Form) -> Verb:
 
 def _selection(form: Form) -> Selection:
     jids = [jid for jid, _ in form.targets()] or list(form.all("jids"))
+    if jids:  # ticked rows of a group are these and no more, though its name comes along
+        return selection.of_form({"jids": jids})
     group = form.get("group") or _group(form.get("failed"))
-    return selection.of_form({"group": group, "q": form.get("q"), "jids": jids})
+    return selection.of_form({"group": group, "q": form.get("q")})
 
 
 def _group(written: str) -> str:

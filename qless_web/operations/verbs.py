@@ -138,3 +138,7 @@ UNDO: Final = Verb(
 def verb(name: str) -> Verb:
     """Give what an operation does, by its word."""
     return VERBS.get(name, UNDO)
+
+
+#: For people to choose from: the word of each and its text.
+CHOICES: Final = tuple((verb.name, verb.text.removesuffix(" of")) for verb in VERBS.values())

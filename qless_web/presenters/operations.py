@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from qless_web.formatting import isolated, short_jid
-from qless_web.operations.verbs import VERBS
+from qless_web.operations.verbs import CHOICES
 from qless_web.presenters import ask_words as words
 from qless_web.presenters import operation_words, paging
 from qless_web.presenters.jobs import job_link, queue_link
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from qless_web.operations.operation import Operation
     from qless_web.operations.report import Told
-    from qless_web.operations.verbs import Verb
 
 #: Lines of a table of what an operation is about, by class or by queue.
 _PARTS = 10
@@ -97,15 +96,11 @@ def operations_page(
         rows=tuple(row(each) for each in found),
         pages=pages,
         total=total,
-        verbs=tuple((verb.name, _short(verb)) for verb in VERBS.values()),
+        verbs=CHOICES,
         groups=tuple(groups),
         tabs=TABS,
         empty=paging.beyond(pages, number) or (None if total else _NONE),
     )
-
-
-def _short(verb: Verb) -> str:
-    return verb.text.removesuffix(" of")
 
 
 def row(operation: Operation) -> OperationRow:

@@ -11,6 +11,7 @@ import pytest
 from qless_web.formatting import tilde
 from qless_web.operations import ordering
 from qless_web.operations.background import bury
+from qless_web.operations.verbs import VERBS
 from tests.support.dom import parse
 from tests.support.polling import eventually
 from tests.support.stored import everything
@@ -388,6 +389,28 @@ def test_what_is_not_there_is_not_found(web):
         assert web.get(f"/api/v1/operations/none{path}").status_code == 404
     for verb in ("pause", "resume", "stop", "undo"):
         assert web.post(f"/api/v1/operations/00000000000000ff/{verb}").status_code == 404
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_ticked_rows_of_a_group_are_all_that_an_operation_with_options_is_about(
+    verb, shop, operations
+):
+    shop.fail(*"abc")
+    bar = operations.web.get("/failed/boom").text
+    assert f'<option value="{verb}">' in bar
+    assert 'formaction="/operations/new"' in bar
+    # As a browser sends the bar: with the name of the group.
+    ticked = {"action": verb, "jids": ["a", "b"], "group": "boom"}
+
+    asked = operations.web.get("/operations/new", query_string=ticked).text
+
+    fields = re.findall(r'name="(jids|group)" value="([^"]*)"', asked)
+    assert fields == [("jids", "a"), ("jids", "b")]
+    more = {"queue": "mail", "priority": "7", "tags": "vip", "set": "n: 1", "expected": "2"}
+    made = operations.web.post("/operations/new", data=ticked | more, follow_redirects=True)
+    assert made.request.path.startswith("/operations/")
+    found = operations.look(made.request.path.rpartition("/")[2])
+    assert (found["action"], found["total"]) == (verb, 2)
 
 
 def test_one_that_has_been_undone_is_not_undone_again(shop, operations):
