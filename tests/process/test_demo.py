@@ -176,6 +176,7 @@ def test_the_crew_tells_of_itself_and_does_what_it_is_asked(server, planted):
     assert {each.name for each in planted.workers.counts}.isdisjoint(workers.CREW)
 
 
+@pytest.mark.usefixtures("redis")
 def test_operators_left_something_to_read_and_to_undo(server):
     workers.Crew(server.url).furnish()
 
