@@ -57,9 +57,8 @@ def looked_up(operation: str) -> Operation:
 def _verb(form: Form) -> Verb:
     name = form.get("action")
     if name not in VERBS:
-        problem = (
-            f"“{name[:40]}” is nothing that can be done: it must be one of {', '.join(VERBS)}."
-        )
+        what = f"“{name[:40]}” is nothing that can be done." if name else "What is to be done?"
+        problem = f"{what} It must be one of {', '.join(VERBS)}."
         raise BadArgument(problem)
     return VERBS[name]
 

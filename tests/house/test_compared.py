@@ -75,4 +75,4 @@ def shows_something(demo, address):
     if not answer.content_type.startswith("text/html"):
         return bool(answer.data)
     page = parse(answer.get_data(as_text=True)).one("main")
-    return not page.all("div", class_="empty") and "nothing that can be done" not in page.text
+    return not page.all("div", class_="empty") and "It must be one of" not in page.text
