@@ -29,7 +29,7 @@ from qless_core.keys import Keys
 from qless_core.masking import masked
 from qless_core.queue import Queues
 from qless_core.reserver import Reserver
-from qless_core.runner import Runner, nothing
+from qless_core.runner import Runner
 from qless_core.script import Script
 from qless_core.server_errors import errors_of_server, shortened
 from qless_core.stats import Stats
@@ -41,7 +41,7 @@ from qless_core.worker_registry import Workers
 __all__ = ["Client", "connect", "masked"]
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from threading import Event as Flag
     from typing import Self
 
@@ -249,16 +249,6 @@ class Client:
         """
         return Commands(functools.partial(self._run, "once", request))
 
-    def meanwhile(self, act: Callable[[], object]) -> Commands:
-        """Give commands that have something done while the server carries them out.
-
-        Args:
-            act: takes next to no time, and raises nothing. Another thread may do it, too, that
-                sends a command at that moment.
-
-        """
-        return Commands(functools.partial(self._run_meanwhile, act))
-
     def track(self, jid: str) -> bool:
         """Track a job, so that its events are told; answers whether that is new.
 
@@ -369,13 +359,6 @@ class Client:
 
     def _run(self, command: str, *args: str | float) -> Any:  # noqa: ANN401 - what Redis answers
         return self._runner(command, self.clock.stamp(), *args)
-
-    def _run_meanwhile(self, act: Callable[[], object], command: str, *args: str | float) -> Any:  # noqa: ANN401 - as above
-        self._runner.meanwhile = act
-        try:
-            return self._run(command, *args)
-        finally:
-            self._runner.meanwhile = nothing
 
 
 def connect(url: str = DEFAULT_URL, **settings: Any) -> Client:  # noqa: ANN401 - those of Client

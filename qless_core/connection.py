@@ -174,10 +174,10 @@ class Guided(_Connection):
     def __init__(self, *, guide: Guide, **settings: Any) -> None:  # noqa: ANN401 - redis-py's
         self._guide = guide
         self._generation = guide.generation
-        #: Reads the answers for `hear`, and where they are read to.
+        #: Reads the answers of `ask`, and where they are read to.
         self._answers: hiredis.Reader | None = None
         self._space = bytearray(_SPACE)
-        #: Whether `hear` was the last to use it, so that no part of an answer is left anywhere.
+        #: Whether `ask` was the last to use it, so that no part of an answer is left anywhere.
         self.is_clean = False
         super().__init__(**settings)
 
@@ -216,21 +216,23 @@ class Guided(_Connection):
         """Whether processes that are forked may use it one after another: TLS counts in each."""
         return not isinstance(self._sock, SSLSocket)
 
-    def tell(self, *args: str | float) -> None:
-        """Send a command, at the least expense; `hear` reads its answer.
+    def ask(self, *args: str | float) -> Any:  # noqa: ANN401 - what Redis answers
+        """Send a command and read its answer, both at the least expense.
 
         Raises:
-            redis.exceptions.RedisError: as `send_command` does.
+            redis.exceptions.RedisError: as `send_command` and `read_response` do.
 
         """
-        if self._sock is None or self.health_check_interval:
+        answers = self._answers
+        if answers is None or self._sock is None or self.health_check_interval:
             self.send_command(*args)  # type: ignore[no-untyped-call]  # redis-py's
-            return
+            return self.read_response()
         try:
             packed = hiredis.pack_command(args)
         except (TypeError, UnicodeEncodeError):
             packed = b"".join(self.pack_command(*args))
         self.send_packed_command((packed,), check_health=False)
+        return self.hear()
 
     def hear(self) -> Any:  # noqa: ANN401 - what Redis answers
         """Read the answer to a command that was sent.

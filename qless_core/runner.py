@@ -31,7 +31,7 @@ from qless_core.replication import Replication
 from qless_core.server_errors import errors_of_server, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from redis import Redis
 
@@ -84,7 +84,6 @@ class Runner:
         script: what is called.
         as_function: whether it is called as a function of the server; found out by the first call.
         patience: for how many seconds a command is sent again while Redis is away.
-        meanwhile: called while the server carries out a command, for what costs no time then.
 
     """
 
@@ -95,7 +94,6 @@ class Runner:
         self.script = script
         self.as_function = True
         self.patience = patience
-        self.meanwhile: Callable[[], object] = nothing
         #: A connection that was inherited, while it is not in use; and in which process that is so.
         self._lines: list[Any] = []
         self._line: Any = None
@@ -159,7 +157,6 @@ class Runner:
                 wait = backoff.next()
                 if self._clock.monotonic() + wait > until:
                     raise unknown or error from (unknown or error).__cause__
-            self.meanwhile()  # nothing may have been sent, for as long as Redis is away
             self._clock.wait(wait)
 
     def _try(self, command: str | float, now: float | str, *args: str | float) -> Any:  # noqa: ANN401 - as above
@@ -238,7 +235,7 @@ class Runner:
         try:
             if not reads and self._replication.is_due:
                 return self._replicated(connection, args)
-            return self._answer(connection, args)
+            return _answer(connection, args)
         except _LOST as error:
             connection.disconnect()
             if reads or isinstance(error, _ANSWERS):
@@ -255,17 +252,6 @@ class Runner:
             raise
         finally:
             self._put_back(connection)
-
-    def _answer(self, connection: Any, args: tuple[str | float, ...]) -> Any:  # noqa: ANN401 - redis-py's
-        """Send a command and read its answer."""
-        if not hasattr(connection, "hear"):
-            # One of a client that was not made by us.
-            connection.send_command(*args)
-            self.meanwhile()
-            return connection.read_response()
-        connection.tell(*args)
-        self.meanwhile()
-        return connection.hear()
 
     # Connections that are handed on to forked processes
 
@@ -320,7 +306,6 @@ class Runner:
     def _replicated(self, connection: Any, args: tuple[str | float, ...]) -> Any:  # noqa: ANN401 - redis-py's
         """Send a command that writes, and wait until replicas have what it wrote."""
         connection.send_packed_command(connection.pack_commands([args, self._replication.command]))
-        self.meanwhile()
         refusal, reply = None, None
         try:
             reply = connection.read_response()
@@ -363,8 +348,13 @@ class Runner:
         return QlessError(text)
 
 
-def nothing() -> None:
-    """Do nothing while the server works."""
+def _answer(connection: Any, args: tuple[str | float, ...]) -> Any:  # noqa: ANN401 - redis-py's
+    """Send a command and read its answer."""
+    if hasattr(connection, "ask"):
+        return connection.ask(*args)
+    # One of a client that was not made by us.
+    connection.send_command(*args)
+    return connection.read_response()
 
 
 def _is_for_functions(error: exceptions.ResponseError) -> bool:

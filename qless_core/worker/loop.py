@@ -85,9 +85,6 @@ class Loop:
         #: Jobs that were begun, and of which Redis has not said what became of them. These may have
         #: run: whoever gives one back says so, that none runs twice that may run but once.
         self.begun: set[str] = set()
-        #: To take jobs with. A job may have made this process deaf to signals, which is made good
-        #: while the server works.
-        self._commands = client.meanwhile(renew)
         self._settler = Settler(client, on_settled=self._settled)
         self._telling = Telling(client, name, self._heard)
         self._backoff = Backoff()
@@ -157,7 +154,6 @@ class Loop:
         except ClusterNeedsTag:
             raise  # will be so for ever
         except QlessError as trouble:
-            renew()
             wait = self._backoff.next()
             level = logging.WARNING if self._backoff.failed == 1 else logging.INFO
             log.log(level, "no job can be taken, again in %.1f s: %s", wait, trouble)
@@ -204,7 +200,7 @@ class Loop:
         sent = REAL.monotonic()
         triples = [(job.jid, job.queue_name, text) for job, text in done]
         try:
-            reply = self._commands.turn(self.name, count, reserver.queues, triples)
+            reply = self.client.commands.turn(self.name, count, reserver.queues, triples)
         except RedisUnavailable:
             self._may_hold_more = True
             self._telling.doubtful.extend(job for job, _ in done)
@@ -294,7 +290,6 @@ class Loop:
 
     def _rest(self) -> list[Job]:
         """Tell what is done, and wait until told to go on."""
-        renew()
         self._telling.tell()
         if self._telling.doubtful:
             self._catch_up()
@@ -304,7 +299,6 @@ class Loop:
 
     def _without_queues(self) -> list[Job]:
         """Wait for a queue that fits the patterns."""
-        renew()
         self._telling.tell()
         if self._plan.burst:
             self.is_exhausted = self._is_over = True
@@ -388,6 +382,7 @@ class Loop:
             return attempt(job, plan.middleware, throw=self._throw, is_taken=self._is_taken)
         finally:
             self.is_at_work = False
+            renew()  # before anything is told of it: who hears that may send a signal at once
 
     def _begin(self, job: Job) -> None:
         self.source.last = job.queue_name
@@ -451,7 +446,6 @@ class Loop:
 
     def _flush(self) -> None:
         """Tell what is kept."""
-        renew()  # that may take as long as Redis is away
         self._settler.flush(self._switch.stopped)
         if self._settler.given_up:
             self._may_hold_more = True
@@ -462,7 +456,6 @@ class Loop:
         Such are jobs of which an answer told that was lost, and those that ran and of which nothing
         more will be told.
         """
-        renew()  # as before a flush
         self._may_hold_more = False
         lost = set(self._settler.given_up)
         try:

@@ -129,14 +129,3 @@ def test_what_the_connection_said_is_the_one_cause_and_the_message_says_what_to_
         assert isinstance(error.__cause__, redis.exceptions.ConnectionError)
         assert tracebacks(error) == 2
         assert str(error).endswith(f"refused: {errors.RedisUnavailable.advice}")
-
-
-def test_what_is_to_be_done_meanwhile_is_done_though_nothing_can_be_sent():
-    done = []
-    with (
-        Client("redis://127.0.0.1:1", patience=0.5) as client,
-        pytest.raises(errors.RedisUnavailable),
-    ):
-        client.meanwhile(lambda: done.append(True)).pop("q", "w", 1)
-
-    assert done

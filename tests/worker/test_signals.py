@@ -360,6 +360,21 @@ def test_a_worker_hears_signals_whatever_a_job_has_done_to_them(program, kind, n
     assert "does not end" not in program.said
 
 
+@pytest.mark.parametrize("kind", ["serial", "forking"])
+@pytest.mark.parametrize("job", ["listens", "blocks"])
+def test_so_does_the_next_job_of_those_that_were_taken_at_once(program, kind, job):
+    program.put(job)
+    stopped = program.put("wait")
+    program.start(kind, prefetch=2)
+    program.begun()
+
+    program.send(signal.SIGTERM)
+
+    assert program.ended() == 0
+    assert "does not end" not in program.said
+    assert program.what(stopped) == ["put", "popped", "stopped"]
+
+
 @pytest.mark.parametrize("kind", ["serial", "forking", "thread"])
 def test_processes_of_a_job_are_not_told_what_the_worker_is_told(program, kind):
     worker = program.start(kind)
