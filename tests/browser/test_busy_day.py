@@ -17,7 +17,7 @@ RUSH = 150
 
 
 @pytest.fixture
-def shop(server):
+def shop(server, redis):  # noqa: ARG001 - `redis` empties the server
     """Give a client with the server's own time; the shop is furnished, and nobody works yet."""
     with Client(server.url) as client:
         Crew(server.url).furnish()
