@@ -31,10 +31,10 @@ from redis import Redis
 
 from benchmarks.others.environments import environments
 from benchmarks.pages import running, wait_for_index
-from benchmarks.workers import free_port
 from qless_core import Client
 from qless_core.clock import Clock
 from qless_core.embedded import EmbeddedServer
+from tests.support.ports import free_port
 from tests.support.proc import family, worked
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ import argparse
 import os
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -35,6 +34,7 @@ from redis import Redis
 from benchmarks.others.environments import environments
 from qless_core.clock import Clock
 from qless_core.embedded import EmbeddedServer
+from tests.support.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -451,13 +451,6 @@ def contenders(told: argparse.Namespace) -> tuple[list[Contender], dict[Contende
     problems = {name: homes[name].make() for name in sorted({e.home for e in wanted if e.home})}
     left_out = {each: problems[each.home] for each in wanted if problems.get(each.home)}
     return [each for each in wanted if each not in left_out], left_out
-
-
-def free_port() -> int:
-    """Find a port that nobody listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def main() -> None:

@@ -290,7 +290,10 @@ def _finalize(value: Any) -> Any:  # noqa: ANN401 - whatever a template prints
 
 def asset(filename: str) -> str:
     """Write the address of a static file; it changes with the files, and is kept for ever."""
-    return url_for("static", version=static_version(), filename=filename)
+    kept: dict[str, str] = g.setdefault("qless_assets", {})
+    if filename not in kept:
+        kept[filename] = url_for("static", version=static_version(), filename=filename)
+    return kept[filename]
 
 
 @cache

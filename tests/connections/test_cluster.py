@@ -16,8 +16,9 @@ from qless_core.errors import ClusterNeedsTag, PrimaryMoved, RedisUnavailable
 from qless_web import create_app
 from tests.connections.test_one_server import in_a_fork
 from tests.connections.test_sentinel import put
-from tests.support.nodes import cluster, free_ports
+from tests.support.nodes import cluster
 from tests.support.polling import eventually
+from tests.support.ports import free_ports
 
 ROOT = Path(__file__).parents[2]
 

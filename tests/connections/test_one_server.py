@@ -17,8 +17,9 @@ from qless_core.worker.lines import Lines
 from qless_web import create_app
 from tests.connections.conftest import PASSWORD
 from tests.support.certificates import certificates
-from tests.support.nodes import Node, free_ports, quoted
+from tests.support.nodes import Node, quoted
 from tests.support.polling import eventually
+from tests.support.ports import free_port
 from tests.support.servers import servers
 
 
@@ -117,7 +118,7 @@ def encrypted(tmp_path_factory):
     program = servers().get("redis")
     assert program, "the system's redis-server is needed: ours speaks no TLS"
     assert _speaks_tls(program), f"{program} speaks no TLS"
-    files, port = certificates(folder), free_ports(1)[0]
+    files, port = certificates(folder), free_port()
     node = Node(
         folder / "node",
         {

@@ -14,6 +14,7 @@ from qless_core.embedded import EmbeddedServer
 from qless_core.errors import BadArgument, JobNotFound, RedisUnavailable
 from qless_core.masking import hushed, masked
 from qless_core.script import Script
+from tests.support.ports import free_port
 
 ODD = "p@ss:w/rd#%?"
 
@@ -48,17 +49,10 @@ def test_b74_a_unix_socket_with_a_database_and_a_password_of_odd_characters(guar
             assert client.redis.connection_pool.connection_kwargs["db"] == 3
 
 
-def free_port(family, host):
-    with socket.socket(family) as probe:
-        probe.bind((host, 0))
-        return probe.getsockname()[1]
-
-
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_b74_a_host_by_its_address_on_the_second_connection_too(host):
     """Q21."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    port = free_port(family, host)
+    port = free_port(host)
     with EmbeddedServer(port=port, options={"bind": host}) as server:
         demand_password(server)
         shown = f"[{host}]" if ":" in host else host

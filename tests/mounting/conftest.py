@@ -9,7 +9,8 @@ import pytest
 from recipes import here, read
 
 from qless_core import Client
-from tests.support.mounted import Programs, Site, free_port
+from tests.support.mounted import Programs, Site
+from tests.support.ports import free_port
 
 #: What a Django project has of its own.
 SHOP = {

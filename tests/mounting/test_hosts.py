@@ -10,8 +10,9 @@ from journey import journey
 from recipes import here
 
 from qless_core import Client
-from tests.support.mounted import Site, free_port
+from tests.support.mounted import Site
 from tests.support.polling import eventually
+from tests.support.ports import free_port
 
 FLASK = "In Flask, or any WSGI application"
 FASTAPI = "In FastAPI, Starlette, or any ASGI application"

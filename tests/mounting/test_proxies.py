@@ -14,7 +14,7 @@ import pytest
 from journey import journey
 
 from tests.support.certificates import certificates
-from tests.support.mounted import free_port
+from tests.support.ports import free_port
 from tests.support.processes import Command
 
 NGINX = """

@@ -22,13 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 @dataclass
 class Answer:
     """What came back, in the words of Werkzeug's test client."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
@@ -18,6 +17,7 @@ from redis.retry import Retry
 
 from qless_core import embedded
 from tests.support.polling import eventually
+from tests.support.ports import free_port, free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,16 +29,6 @@ _WATCHDOG = Path(embedded.__file__).with_name("watchdog.sh")
 
 #: Milliseconds without an answer after which the others take a server for dead.
 SILENCE_MS = 600
-
-
-def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
-    """Find ports that nobody listens on, all at once, so that they differ."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket(family)) for _ in range(count)]
-        for each in sockets:
-            each.bind((host, 0))
-        return [each.getsockname()[1] for each in sockets]
 
 
 def quoted(text: str) -> str:
@@ -66,7 +56,7 @@ class Node:
         self.folder = folder
         self.binary = binary or embedded.find_server()
         self.flags = flags
-        self.port = port or free_ports(1)[0]
+        self.port = port or free_port()
         self.connection = {"port": self.port, **(connection or {})}
         folder.mkdir(parents=True)
         lines = {"bind": "127.0.0.1", "save": '""', "port": self.port, **(options or {})}

@@ -10,8 +10,9 @@ import pytest
 
 from qless_core.client import Client
 from qless_core.errors import RedisUnavailable
-from tests.support.nodes import Node, free_ports, watched
+from tests.support.nodes import Node, watched
 from tests.support.polling import PATIENCE_S, eventually
+from tests.support.ports import free_port
 from tests.support.silence import proxied
 
 #: Seconds within which a worker ends whose grace is short: about as long as redis-py waits once.
@@ -36,7 +37,7 @@ class Trouble:
         self.node.resume()
 
     def read_only(self):
-        self.node.ask("REPLICAOF", "127.0.0.1", free_ports(1)[0])
+        self.node.ask("REPLICAOF", "127.0.0.1", free_port())
         yield
         self.node.ask("REPLICAOF", "NO", "ONE")
 
