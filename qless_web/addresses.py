@@ -25,30 +25,37 @@ _KEPT_AS: Final = "qless_web addresses"
 _MOST: Final = 2_000
 
 
+def href(link: Link | str) -> str:
+    """Write the address of a link; a ready address stays what it is."""
+    return link if isinstance(link, str) else link_url(link)
+
+
 def link_url(link: Link) -> str:
     """Write the address of a link."""
     values = link.values
     words = tuple(values.values())
     if all(type(word) is str and PLAIN.fullmatch(word) for word in words):
-        form = _form(link.endpoint, tuple(values))
-        if form:
-            return form.format(*words)
+        made = form(link.endpoint, tuple(values))
+        if made:
+            return made.format(*words)
     return url_for(link.endpoint, **dict[str, Any](values))
 
 
-def _form(endpoint: str, names: tuple[str, ...]) -> str:
+def form(endpoint: str, names: tuple[str, ...]) -> str:
     """Give an address with places for words; "" where words do not simply stand in its path."""
     known: dict[tuple[str, str, tuple[str, ...]], str]
-    if "qless_forms" not in g:
-        g.qless_forms = current_app.extensions.setdefault(_KEPT_AS, {}), request.script_root
-    known, prefix = g.qless_forms
+    kept = g.get("qless_forms")  # one look at `g`, which costs more than the rest
+    if kept is None:
+        kept = current_app.extensions.setdefault(_KEPT_AS, {}), request.script_root
+        g.qless_forms = kept
+    known, prefix = kept
     key = (prefix, endpoint, names)
-    form = known.get(key)
-    if form is None:
+    made = known.get(key)
+    if made is None:
         if len(known) >= _MOST:
             known.clear()
-        form = known[key] = _made(endpoint, names)
-    return form
+        made = known[key] = _made(endpoint, names)
+    return made
 
 
 def _made(endpoint: str, names: tuple[str, ...]) -> str:
@@ -59,7 +66,7 @@ def _made(endpoint: str, names: tuple[str, ...]) -> str:
         return ""
     if endpoint.startswith(".") or "?" in made or any(made.count(mark) != 1 for mark in marks):
         return ""
-    form = made.replace("{", "{{").replace("}", "}}")
+    made = made.replace("{", "{{").replace("}", "}}")
     for at, mark in enumerate(marks):
-        form = form.replace(mark, f"{{{at}}}")
-    return form
+        made = made.replace(mark, f"{{{at}}}")
+    return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from flask import g, request
 
@@ -20,9 +20,10 @@ _KEPT_S = 365 * 86_400
 
 def preferences() -> Preferences:
     """Give what this reader chose."""
-    if "qless_preferences" not in g:
-        g.qless_preferences = Preferences.read(request.cookies.get(COOKIE, ""))
-    return cast("Preferences", g.qless_preferences)
+    kept: Preferences | None = g.get("qless_preferences")
+    if kept is None:
+        kept = g.qless_preferences = Preferences.read(request.cookies.get(COOKIE, ""))
+    return kept
 
 
 def remember(response: Response, chosen: Preferences) -> None:

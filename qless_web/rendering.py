@@ -1,32 +1,28 @@
-"""The one way from a page to HTML: layout, filters, names in addresses, static files."""
+"""The one way from a page to HTML: layout, filters, names in addresses."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import replace
-from functools import cache, partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from functools import partial
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote, unquote
 
 from flask import (
     Response,
-    g,
     make_response,
     render_template,
     request,
-    send_from_directory,
-    url_for,
 )
-from jinja2 import StrictUndefined
-from markupsafe import Markup, escape
+from jinja2 import StrictUndefined, Template
 from werkzeug.routing import BaseConverter, BuildError
 
 from qless_core.errors import RedisUnavailable
-from qless_web import compiling, extended, formatting, htmx
-from qless_web.addresses import link_url
+from qless_web import cells, compiling, extended, formatting, htmx, static_files
+from qless_web.addresses import href, link_url
+from qless_web.cells import VERBATIM
 from qless_web.console import current
+from qless_web.job_rows import job_row
 from qless_web.menus import job_menu
 from qless_web.operations import verbs
 from qless_web.presenters import export, keys
@@ -37,11 +33,11 @@ from qless_web.remembered import cookie_path, preferences
 
 if TYPE_CHECKING:
     from flask import Flask
+    from jinja2.environment import TemplateModule
+    from jinja2.runtime import Context
 
     from qless_core.reads.frame import FrameCounts
     from qless_web.presenters.page import Page
-
-STATIC = Path(__file__).parent / "static"
 
 #: Where the dispatcher of several servers says which there are, and where they are listed.
 SERVERS = "qless_web.servers"
@@ -51,14 +47,6 @@ SERVERS = "qless_web.servers"
 FLASH_COOKIE = "qless_flash"
 _FLASH_S = 60
 _FLASH_BYTES = 3_000
-
-_SILENT = Markup('aria-hidden="true"')
-_ICON = Markup('<svg class="icon" {} width="16" height="16"><use href="{}#{}"></use></svg>')
-
-
-#: Stands in the element of a name, or of other data: it is for nobody to translate, and what is
-#: written from the right there moves nothing of the line around it.
-_VERBATIM = Markup('translate="no" dir="auto"')
 
 
 class NameConverter(BaseConverter):
@@ -198,20 +186,19 @@ def _spelt(app: Flask, endpoint: str, values: dict[str, Any]) -> None:
                 values[name] = formatting.raw(value)
 
 
-def href(link: Link | str) -> str:
-    """Write the address of a link; a ready address stays what it is."""
-    return link if isinstance(link, str) else link_url(link)
+class _Template(Template):
+    """A template whose macros are made once, where they are imported without context.
+
+    Jinja looks each time whether the importing one has globals of its own. Here none has.
+    """
+
+    def _get_default_module(self, ctx: Context | None = None) -> TemplateModule:  # noqa: ARG002 - Jinja's
+        return super()._get_default_module()
 
 
-def icon(name: str, label: str = "") -> Markup:
-    """Draw an icon of the sprite; with a label it speaks, without one it is decoration."""
-    kept = g.setdefault("qless_icons", {})
-    if (name, label) not in kept:
-        said = Markup('role="img" aria-label="{}"').format(_finalize(label))
-        # A state that is stored may be anything.
-        drawn = _ICON.format(said if label else _SILENT, asset("icons.svg"), _finalize(name))
-        kept[name, label] = drawn
-    return cast("Markup", kept[name, label])
+def _url_for(endpoint: str, **values: Any) -> str:  # noqa: ANN401 - as Flask's
+    """Write the address of a page, as Flask does, at a part of the cost."""
+    return link_url(Link(endpoint, values))
 
 
 def install(app: Flask) -> None:
@@ -219,6 +206,7 @@ def install(app: Flask) -> None:
     app.url_map.converters["name"] = NameConverter
     app.url_defaults(partial(_spelt, app))
     environment = app.jinja_env
+    environment.template_class = _Template
     environment.undefined = StrictUndefined
     environment.trim_blocks = environment.lstrip_blocks = True
     environment.bytecode_cache = compiling.SHARED
@@ -241,26 +229,26 @@ def install(app: Flask) -> None:
         )
     }
     # Times are written in the zone that the reader chose.
-    environment.filters |= {"absolute": _absolute, "moment": _moment, "words": _words}
+    environment.filters |= {"absolute": _absolute, "moment": _moment, "words": cells.words}
     environment.globals |= extended.GLOBALS
     environment.globals |= {"export_link": export.link, "operation_verbs": verbs.CHOICES}
     environment.tests["marked"] = formatting.ISOLATED.search
-    environment.globals["verbatim"] = _VERBATIM
+    environment.globals["verbatim"] = VERBATIM
     environment.globals |= {
-        "asset": asset,
+        "asset": static_files.asset,
+        "cells": cells.BY_NAME,
         "cookie_path": cookie_path,
         "href": href,
-        "icon": icon,
+        "icon": cells.icon,
         "job_menu": job_menu,
+        "job_row": job_row,
         "link_url": link_url,
         "mounted": _mounted,
+        "url_for": _url_for,
     }
     environment.globals |= {"key_groups": keys.GROUPS, "go_key": keys.GO}
-    # Names and messages may hold bytes that are not UTF-8: shown as such, never an error.
-    environment.finalize = _finalize
-    app.add_url_rule("/static/<version>/<path:filename>", "static", _static)
-    # Browsers ask for it wherever no page names another, as beside JSON or plain text.
-    app.add_url_rule("/favicon.ico", "favicon", _favicon)
+    environment.finalize = cells.finalize
+    static_files.install(app)
 
 
 def _mounted(address: str) -> str:
@@ -274,49 +262,3 @@ def _absolute(when: float | None) -> str:
 
 def _moment(when: float | None) -> str:
     return formatting.moment(when, preferences().zone_name)
-
-
-def _words(text: str) -> Markup:
-    """Print a sentence: the names that are marked in it are not for those who translate pages."""
-    parts = formatting.ISOLATED.split(text)
-    written = [str(escape(_finalize(part))) for part in parts]
-    written[1::2] = [f'<bdi translate="no">{part}</bdi>' for part in written[1::2]]
-    return Markup("".join(written))  # noqa: S704 - each part is escaped
-
-
-def _finalize(value: Any) -> Any:  # noqa: ANN401 - whatever a template prints
-    return formatting.printable(value) if type(value) is str and not value.isascii() else value
-
-
-def asset(filename: str) -> str:
-    """Write the address of a static file; it changes with the files, and is kept for ever."""
-    kept: dict[str, str] = g.setdefault("qless_assets", {})
-    if filename not in kept:
-        kept[filename] = url_for("static", version=static_version(), filename=filename)
-    return kept[filename]
-
-
-@cache
-def static_version() -> str:
-    """Digest all static files: modules import one another by relative path, so they go together."""
-    digest = hashlib.sha256()
-    for path in sorted(STATIC.rglob("*")):
-        if path.is_file():
-            digest.update(path.relative_to(STATIC).as_posix().encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:12]
-
-
-def _favicon() -> Response:
-    response = send_from_directory(STATIC, "favicon.ico")
-    response.headers["Cache-Control"] = "public, max-age=86400"
-    return response
-
-
-def _static(version: str, filename: str) -> Response:
-    response = send_from_directory(STATIC, filename)
-    if version == static_version():
-        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
-    else:
-        response.headers["Cache-Control"] = "no-cache"
-    return response

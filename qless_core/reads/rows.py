@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from qless_core import wire
 from qless_core.options import as_number, as_whole
@@ -186,23 +186,27 @@ def job_rows(
 
     """
     times, dues, ends = at or {}, due or {}, locks or {}
+    none = [None] * len(FIELDS)
     return tuple(
-        replace(
-            _job_row(jid, reply or [None] * len(FIELDS), now, dues.get(jid), ends.get(jid)),
-            at=times.get(jid),
-        )
+        _job_row(jid, reply or none, now, _Scores(times.get(jid), dues.get(jid), ends.get(jid)))
         for jid, reply in zip(jids, replies, strict=True)
     )
 
 
-def _job_row(
-    jid: str, reply: Sequence[str | None], now: float, due: float | None, lock: float | None
-) -> JobRow:
+class _Scores(NamedTuple):
+    """What sets say of a job: the number it is listed by, when it is due, when its lock ends."""
+
+    at: float | None
+    due: float | None
+    lock: float | None
+
+
+def _job_row(jid: str, reply: Sequence[str | None], now: float, scores: _Scores) -> JobRow:
     found = dict(zip(FIELDS, reply, strict=True))
     failure = failure_of(found["failure"])
     clue = _clue(reply)
-    expires = clue.ends(lock)
-    state = clue.state_now(due=due, lock=lock, now=now)
+    expires = clue.ends(scores.lock)
+    state = clue.state_now(due=scores.due, lock=scores.lock, now=now)
     warned = clue.warned and clue.state == "running"
     return JobRow(
         jid=jid,
@@ -215,6 +219,7 @@ def _job_row(
         retries=as_whole(found["retries"]),
         remaining=as_whole(found["remaining"]),
         time=as_number(found["time"]),
+        at=scores.at,
         expires=expires,
         failure_group=str(failure.get("group") or ""),
         failure_message=str(failure.get("message") or "")[:MESSAGE_HEAD],

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from qless_web import menus
+from qless_web import job_rows, menus
 
 #: Jids that stand in an address as they are, and others.
 JIDS = ("order-1", "b" * 32, "order 2", "<b>", "a/b", "ü{0}", "%s")
@@ -45,7 +45,7 @@ def test_each_menu_is_that_of_its_own_job(web, monkeypatch):
     ]
 
 
-def test_a_hundred_rows_of_a_kind_have_their_menu_drawn_once(app, client, web, monkeypatch):
+def test_a_hundred_rows_of_a_kind_have_their_menu_drawn_once(client, web, monkeypatch):
     client.queues["mail"].put_many({"klass": "Letter", "data": {}} for _ in range(100))
     drawn = []
 
@@ -56,7 +56,7 @@ def test_a_hundred_rows_of_a_kind_have_their_menu_drawn_once(app, client, web, m
 
         return menus.job_menu(counted, actions, jid)
 
-    monkeypatch.setitem(app.jinja_env.globals, "job_menu", job_menu)
+    monkeypatch.setattr(job_rows, "job_menu", job_menu)
 
     assert len(menus_in(web.get("/queues/mail/waiting?size=100").text)) == 100
     assert len(drawn) == 1

@@ -10,7 +10,7 @@ from werkzeug.test import Client as Browser
 
 from qless_web import create_app
 from qless_web.presenters.frame import rail
-from qless_web.rendering import STATIC
+from qless_web.static_files import STATIC
 from tests.support.dom import parse
 
 
