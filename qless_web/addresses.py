@@ -34,7 +34,10 @@ def link_url(link: Link) -> str:
     """Write the address of a link."""
     values = link.values
     words = tuple(values.values())
-    if all(type(word) is str and PLAIN.fullmatch(word) for word in words):
+    for word in words:
+        if type(word) is not str or not PLAIN.fullmatch(word):
+            break
+    else:
         made = form(link.endpoint, tuple(values))
         if made:
             return made.format(*words)

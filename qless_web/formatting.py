@@ -190,7 +190,7 @@ def moment(when: float | None, zone: str = "UTC") -> str:
     ('2020-09-13 12:26:40 UTC', '2020-09-13 21:26:40 JST\n2020-09-13 12:26:40 UTC')
     """
     everywhere = absolute(when)
-    own = absolute(when, zone)
+    own = everywhere if zone == "UTC" else absolute(when, zone)
     return own if own == everywhere else f"{own}\n{everywhere}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from qless_core import wire
@@ -38,6 +39,7 @@ FIELDS = (
 
 #: The fields that `clue_of` reads.
 CLUES = ("state", "queue", "expires", "grace")
+_clues_in = itemgetter(*map(FIELDS.index, CLUES))
 
 RECURRING_FIELDS = (
     "klass",
@@ -282,8 +284,7 @@ def clue_of(reply: Sequence[str | None] | None) -> Clue:
 
 def _clue(reply: Sequence[str | None] | None) -> Clue:
     """Read it from the fields of a row."""
-    found = dict(zip(FIELDS, reply or [None] * len(FIELDS), strict=True))
-    return clue_of([found[name] for name in CLUES])
+    return clue_of(reply and _clues_in(reply))
 
 
 def by_score(found: Sequence[tuple[str, object]] | None) -> dict[str, float | None]:

@@ -5,8 +5,8 @@ Each list names the instant that matters in it (`Moment`), and every list of job
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal
 
 from qless_core.cron import Cron
@@ -17,7 +17,7 @@ from qless_web.presenters.page import Action, Link
 from qless_web.presenters.rows import JobRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from qless_core.reads import rows as snapshots
     from qless_core.records import Progress
@@ -198,40 +198,40 @@ def progress(told: Progress) -> str:
 def job_actions(jid: str, state: str, *, tracked: bool = False) -> tuple[Action, ...]:
     """Return what fits the state, what mends first and what destroys last."""
     values = {"jid": jid}
-    retry = Action(text="Retry", link=Link("act.retry_job", values), icon="retry")
-    time_out = Action(
-        text="Time out", link=Link("act.time_out_job", values), icon="timeout", asks=True
+    fitting = _FITTING.get(state, (_MOVE_ONE, _RANK, _TRACK, _CANCEL_ONE))
+    return tuple(
+        make(link=Link(endpoint, values))
+        for endpoint, make in (
+            (_UNTRACK if tracked and each is _TRACK else each) for each in fitting
+        )
     )
-    move = Action(text="Move", link=Link("act.move_job", values), icon="move", asks=True)
-    rank = Action(
-        text="Priority", link=Link("act.set_priority", values), icon="priority", asks=True
-    )
-    track = (
-        Action(text="Untrack", link=Link("act.untrack_job", values), icon="untrack")
-        if tracked
-        else Action(text="Track", link=Link("act.track_job", values), icon="track")
-    )
-    cancel = Action(
-        text="Cancel", link=Link("act.cancel_job", values), icon="cancel", asks=True, danger=True
-    )
-    match state:
-        case "scheduled":
-            run = Action(text="Run now", link=Link("act.run_job", values), icon="retry")
-            later = Action(
-                text="Reschedule",
-                link=Link("act.reschedule_job", values),
-                icon="scheduled",
-                asks=True,
-            )
-            return (run, later, move, rank, track, cancel)
-        case "failed":
-            return (retry, move, track, cancel)
-        case "running" | "stalled":
-            return (time_out, move, track, cancel)
-        case "complete":
-            return (move, track)
-        case _:
-            return (move, rank, track, cancel)
+
+
+#: What can be done to one job: where, and what it looks like. Lists have hundreds of them.
+_Verb = tuple[str, "Callable[..., Action]"]
+
+
+def _verb(name: str, text: str, icon: str, *, asks: bool = False, danger: bool = False) -> _Verb:
+    return f"act.{name}", partial(Action, text=text, icon=icon, asks=asks, danger=danger)
+
+
+_RETRY_ONE = _verb("retry_job", "Retry", "retry")
+_TIME_OUT = _verb("time_out_job", "Time out", "timeout", asks=True)
+_MOVE_ONE = _verb("move_job", "Move", "move", asks=True)
+_RANK = _verb("set_priority", "Priority", "priority", asks=True)
+_TRACK = _verb("track_job", "Track", "track")
+_UNTRACK = _verb("untrack_job", "Untrack", "untrack")
+_RUN_ONE = _verb("run_job", "Run now", "retry")
+_RESCHEDULE_ONE = _verb("reschedule_job", "Reschedule", "scheduled", asks=True)
+_CANCEL_ONE = _verb("cancel_job", "Cancel", "cancel", asks=True, danger=True)
+
+_FITTING: dict[str, tuple[_Verb, ...]] = {
+    "scheduled": (_RUN_ONE, _RESCHEDULE_ONE, _MOVE_ONE, _RANK, _TRACK, _CANCEL_ONE),
+    "failed": (_RETRY_ONE, _MOVE_ONE, _TRACK, _CANCEL_ONE),
+    "running": (_TIME_OUT, _MOVE_ONE, _TRACK, _CANCEL_ONE),
+    "stalled": (_TIME_OUT, _MOVE_ONE, _TRACK, _CANCEL_ONE),
+    "complete": (_MOVE_ONE, _TRACK),
+}
 
 
 def but_priority(actions: Iterable[Action]) -> tuple[Action, ...]:
@@ -297,7 +297,7 @@ class RecurringRow:
     actions: tuple[Action, ...] = ()
 
 
-@functools.lru_cache(maxsize=1_000)
+@lru_cache(maxsize=1_000)
 def explained(expression: str) -> str:
     """Say in plain English when a cron expression comes; "" for one that cannot be read.
 

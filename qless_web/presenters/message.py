@@ -11,6 +11,7 @@ _LOOKED_AT = 1_000
 
 #: What stands between the parts of an exception's whole name, in Python and in Ruby.
 _PARTS = re.compile(r"\.|::")
+_WORD = re.compile("[A-Za-z0-9_]")
 
 
 def telling(message: str, group: str, most: int) -> str:
@@ -26,5 +27,6 @@ def telling(message: str, group: str, most: int) -> str:
     line = head(message, _LOOKED_AT)
     name, colon, rest = line.partition(": ")
     last = _PARTS.split(name)[-1]
-    ending = re.search(rf"(?<![A-Za-z0-9_]){re.escape(last)}$", group) if last else None
-    return head(rest if colon and rest and ending and " " not in name else line, most)
+    before = group.removesuffix(last)[-1:]
+    named = bool(last) and group.endswith(last) and not _WORD.fullmatch(before)
+    return head(rest if colon and rest and named and " " not in name else line, most)
