@@ -11,7 +11,7 @@ from qless_web import cells, formatting
 from qless_web.addresses import href
 from qless_web.cells import VERBATIM, text
 from qless_web.extended import cells as extra_cells
-from qless_web.menus import job_menu
+from qless_web.menus import row_menu
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -47,7 +47,8 @@ def job_row(
     drawn.extend(draw(context, row) for name, draw in _FIRST.items() if name in columns)
     drawn.extend(f'<td class="cell-extra">{_added(each)}</td>' for each in extra_cells(row))
     drawn.extend(draw(context, row) for name, draw in _LAST.items() if name in columns)
-    drawn.append(f'<td class="cell-menu">{job_menu(menu, row.actions, row.jid)}</td></tr>\n')
+    actions = row_menu(menu, row.actions, "jid", row.jid, formatting.short_jid(row.jid))
+    drawn.append(f'<td class="cell-menu">{actions}</td></tr>\n')
     return Markup("".join(drawn))  # noqa: S704 - each part was drawn, or went through `text`
 
 

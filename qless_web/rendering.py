@@ -23,7 +23,7 @@ from qless_web.addresses import href, link_url
 from qless_web.cells import VERBATIM
 from qless_web.console import current
 from qless_web.job_rows import job_row
-from qless_web.menus import job_menu
+from qless_web.menus import row_menu
 from qless_web.operations import verbs
 from qless_web.presenters import export, keys
 from qless_web.presenters.cautions import cautions
@@ -240,10 +240,10 @@ def install(app: Flask) -> None:
         "cookie_path": cookie_path,
         "href": href,
         "icon": cells.icon,
-        "job_menu": job_menu,
         "job_row": job_row,
         "link_url": link_url,
         "mounted": _mounted,
+        "row_menu": row_menu,
         "url_for": _url_for,
     }
     environment.globals |= {"key_groups": keys.GROUPS, "go_key": keys.GO}

@@ -15,7 +15,7 @@ from typing import Final
 from zlib import crc32
 
 #: Another number makes every index be built anew.
-VERSION: Final = 3
+VERSION: Final = 4
 
 #: States as stored, each by its place; `unknown` is a word that is no state of ours.
 STATES: Final = (
@@ -42,7 +42,10 @@ SHIFT: Final = 32
 MESSAGE_KEPT: Final = 4_000
 DATA_KEPT: Final = 2_000
 
-TABLES: Final = """
+#: Begun so often, a job flaps.
+FLAPS: Final = 4
+
+TABLES: Final = f"""
 CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
 -- `name` is "" for none. `host` is that of a worker, else "".
@@ -91,9 +94,10 @@ CREATE INDEX jobs_since ON jobs (since);
 CREATE INDEX jobs_state ON jobs (state, since, until);
 CREATE INDEX jobs_put_at ON jobs (state, put_at);
 CREATE INDEX jobs_grp ON jobs (grp, pattern, since) WHERE grp IS NOT NULL;
-CREATE INDEX jobs_klass ON jobs (klass);
+CREATE INDEX jobs_klass ON jobs (klass, state);
 CREATE INDEX jobs_queue ON jobs (queue, state);
 CREATE INDEX jobs_worker ON jobs (worker);
+CREATE INDEX jobs_flapping ON jobs (state, attempt) WHERE attempt >= {FLAPS};
 CREATE INDEX jobs_tagset ON jobs (tagset);
 CREATE INDEX jobs_until ON jobs (until) WHERE until IS NOT NULL;
 
@@ -127,7 +131,7 @@ CREATE VIRTUAL TABLE words USING fts5(
 );
 -- Bytes of words that are gathered until a part of the lists is written: few are few to join.
 INSERT INTO words (words, rank) VALUES ('hashsize', 8388608);
-"""
+"""  # noqa: S608 - a number of ours
 
 
 def id_of(jid: str, seq: int) -> int:

@@ -12,6 +12,7 @@ import sqlite3
 from collections import Counter
 from dataclasses import dataclass, field
 from heapq import nlargest
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from qless_core.clock import REAL
@@ -22,7 +23,7 @@ from qless_web.triage.clauses import SHOWN, Clauses, matching
 from qless_web.triage.entry import BLANK
 from qless_web.triage.index import decoded
 from qless_web.triage.query import ANYTHING, And, Field, Node, Not, Or, Word, conjuncts
-from qless_web.triage.schema import REGIONS, SHIFT, STATES
+from qless_web.triage.schema import REGIONS, SHIFT, STATE, STATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,6 +57,9 @@ _INDEXED: Final = frozenset(
 )
 #: Spans of time that an index tells together with another field.
 _TOLD_WITH: Final = {"state": frozenset({"age", "put"}), "group": frozenset({"age"})}
+#: All that have failed, and how many those are: an index of a million takes 25 ms to count.
+_IS_FAILED: Final = f"state = {STATE['failed']}"
+_FAILED: Final = "SELECT total(count) FROM hours"
 _BOUNDS: Final = "BETWEEN :low AND :high"
 #: Whether a job has the words, by its texts: to look them up for one job takes far longer. Most
 #: that have not are told by `{may}`; in texts of other letters than ASCII's it cannot tell.
@@ -330,6 +334,9 @@ class Search:
 
     def _counted(self) -> int | None:
         """Count what one index can count at once."""
+        if self._conditions == [_IS_FAILED] and not self._match:
+            ((failed,),) = self._db.execute(_FAILED)
+            return int(failed)
         told = [node.node if isinstance(node, Not) else node for node in self._others]
         if self._match or len(told) > 1 or not all(map(_is_indexed, told)):
             return None
@@ -391,9 +398,7 @@ class Search:
     # What they have in common
 
     def _facets(self, rows: Sequence[tuple[Any, ...]]) -> tuple[Facet, ...]:
-        counts = [Counter(column) for column in list(zip(*rows, strict=True))[2:]] or [
-            Counter()
-        ] * 6
+        counts = [Counter(map(itemgetter(at), rows)) for at in range(2, 8)]
         states, groups, classes, queues, workers, tagsets = counts
         groups.pop(None, None)
         self._until = float("inf")  # what follows takes a bounded time

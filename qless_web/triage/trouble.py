@@ -10,7 +10,7 @@ from qless_core import reads
 from qless_core.options import as_whole, number_of
 from qless_core.reads.overview import LARGEST_GROUPS
 from qless_core.reads.plan import Read, Scope, Slice, call, read, together
-from qless_web.triage.schema import STATE
+from qless_web.triage.schema import FLAPS, STATE
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,9 +32,6 @@ _OF_GROUP, _JOBS = 10, 1_000
 #: Groups whose newest jobs are looked at.
 GROUPS: Final = 1_000
 
-#: Jobs of each state, the newest, among which flapping ones are looked for, and runs of one.
-_NEWEST: Final = 5_000
-FLAPS: Final = 4
 MOST: Final = 10
 
 #: Bytes of data from which it is large.
@@ -278,20 +275,18 @@ def _sizes(scope: Scope) -> Read[tuple[Size, ...]]:
 
 # -- Of the index
 
-_FLAPPING: Final = """
-SELECT j.jid, n.name, j.attempt FROM (
-  SELECT jid, klass, attempt FROM jobs INDEXED BY jobs_state WHERE state = ?
-  ORDER BY since DESC LIMIT ?
-) j JOIN names n ON n.id = j.klass WHERE j.attempt >= ? ORDER BY j.attempt DESC LIMIT ?
-"""
+_FLAPPING: Final = f"""
+SELECT j.jid, n.name, j.attempt FROM jobs j INDEXED BY jobs_flapping JOIN names n ON n.id = j.klass
+WHERE j.state = ? AND j.attempt >= {FLAPS} ORDER BY j.attempt DESC, j.id DESC LIMIT ?
+"""  # noqa: S608 - of ours
 
 
 def flapping(connection: sqlite3.Connection) -> tuple[Flapping, ...]:
-    """Find jobs that were begun again and again, among the newest that are not at their end."""
+    """Find the jobs that were begun most often, among those that are not at their end."""
     found = [
         Flapping(jid, klass, state, runs)
         for state in ("running", "waiting", "scheduled", "failed")
-        for jid, klass, runs in connection.execute(_FLAPPING, (STATE[state], _NEWEST, FLAPS, MOST))
+        for jid, klass, runs in connection.execute(_FLAPPING, (STATE[state], MOST))
     ]
     return tuple(sorted(found, key=lambda each: (-each.runs, each.jid))[:MOST])
 

@@ -49,14 +49,14 @@ def test_a_hundred_rows_of_a_kind_have_their_menu_drawn_once(client, web, monkey
     client.queues["mail"].put_many({"klass": "Letter", "data": {}} for _ in range(100))
     drawn = []
 
-    def job_menu(draw, actions, jid):
+    def row_menu(draw, *args):
         def counted(*asked):
-            drawn.append(jid)
+            drawn.append(asked)
             return draw(*asked)
 
-        return menus.job_menu(counted, actions, jid)
+        return menus.row_menu(counted, *args)
 
-    monkeypatch.setattr(job_rows, "job_menu", job_menu)
+    monkeypatch.setattr(job_rows, "row_menu", row_menu)
 
     assert len(menus_in(web.get("/queues/mail/waiting?size=100").text)) == 100
     assert len(drawn) == 1
