@@ -172,8 +172,9 @@ def compared(
 
 # -- Which jobs
 
+# A class has far more jobs than a group: SQLite would go by that.
 _NEWEST_FAILED: Final = """
-SELECT jid FROM jobs
+SELECT jid FROM jobs INDEXED BY jobs_grp
 WHERE grp = :grp AND (:pattern IS NULL OR pattern = :pattern) AND klass = :klass
 ORDER BY since DESC LIMIT :most
 """
