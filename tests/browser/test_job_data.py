@@ -70,6 +70,16 @@ def test_a_refresh_leaves_the_buttons_at_the_line_under_the_pointer(job, client)
     expect(job.main.get_by_role("button", name="value")).to_be_visible()
 
 
+def test_a_refresh_leaves_the_buttons_under_the_pointer_that_is_on_them(job, client):
+    job.tree_line("id").hover()
+    job.main.get_by_role("button", name="value").hover()
+
+    client.jobs["j"].tag("fresh")
+
+    expect(job.main.get_by_text("fresh").first).to_be_visible()
+    expect(job.main.get_by_role("button", name="value")).to_be_visible()
+
+
 def test_a_job_is_copied_as_text_by_its_link(job, page):
     job.follow("Python")
 

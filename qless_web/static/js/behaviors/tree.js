@@ -76,7 +76,8 @@ function setUp(tree) {
   };
   shown.set(tree, () => {
     const there = tree.querySelector(":is(.tree-leaf, summary):is(:hover, :focus)");
-    if (there) show(there);
+    // The pointer may have been on the tools themselves.
+    if (there ?? line) show(there ?? line);
   });
   tree.addEventListener("pointerover", (event) => show(event.target));
   tree.addEventListener("focusin", (event) => show(event.target));
