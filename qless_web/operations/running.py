@@ -35,9 +35,9 @@ log = logging.getLogger("qless.web.operations")
 #: Jobs that one call is given at most, and seconds of the server's time that it begins jobs for:
 #: whoever pops meanwhile waits for so long at worst, and then for the end of the last job.
 CHUNK: Final = 200
-STEP_S: Final = 0.0006
+STEP_S: Final = 0.0004
 #: The same where this process comes too late to its turns, so that it needs fewer of them.
-_LATE_STEP_S: Final = 0.0012
+_LATE_STEP_S: Final = 0.0008
 #: How much of the server's time an operation takes, at most.
 SHARE: Final = 0.48
 #: Seconds of the server's time that a call takes beside what it tells itself.
